@@ -1,0 +1,2 @@
+// Package bridge shapes a session's catalogue and routes the one aster_mcp tool.
+package bridge
