@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/aster-mcp/aster/cmd/aster/internal/host"
+)
+
+// app is what the commands share.
+type app struct {
+	env      *Env
+	logLevel string       // --log-level
+	log      *slog.Logger // set before a command runs
+}
+
+// Main runs the program with the process's arguments and streams and returns the exit code.
+// The first interrupt or termination signal cancels the command; a second one kills.
+func Main() int {
+	signal.Ignore(syscall.SIGPIPE) // a closed stdout is an error to handle, not a death
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	return Run(ctx, OSEnv())
+}
+
+// Run runs one command and returns its exit code. An error is printed to env.Stderr.
+func Run(ctx context.Context, env *Env) int {
+	a := &app{env: env.complete()}
+	root := a.rootCommand()
+	root.SetArgs(a.env.Args)
+	root.SetIn(a.env.Stdin)
+	root.SetOut(a.env.Stdout)
+	root.SetErr(a.env.Stderr)
+	err := root.ExecuteContext(ctx)
+	if err != nil {
+		printError(a.env.Stderr, err)
+	}
+	return exitCode(ctx, err)
+}
+
+// printError prints the error that ends a command, line by line without control characters.
+func printError(w io.Writer, err error) {
+	text := err.Error()
+	if text == "" {
+		return
+	}
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		lines[i] = host.CleanText(l)
+	}
+	fmt.Fprintf(w, "aster: %s\n", strings.Join(lines, "\n"))
+	var usage *usageError
+	if errors.As(err, &usage) && usage.help != "" {
+		fmt.Fprintf(w, "Run %q for how to use it.\n", usage.help)
+	}
+}
+
+func (a *app) rootCommand() *cobra.Command {
+	var version bool
+	root := &cobra.Command{
+		Use:   "aster",
+		Short: "Tools of web pages for AI clients, over the Model Context Protocol",
+		Long: `aster gives AI clients the tools that the web pages open in your browser offer
+(WebMCP), over the Model Context Protocol.
+
+Begin with "aster demo": it shows the whole way on a page of its own.`,
+		Args:          cobra.ArbitraryArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if cmd.Name() == "help" { // help is there when all else is wrong
+				return nil
+			}
+			a.log, err = newLogger(a.env.Stderr, a.logLevel, a.env.Getenv("ASTER_LOG"))
+			return err
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if version {
+				return versionRun(&versionOptions{app: a})
+			}
+			return group(cmd, args)
+		},
+	}
+	root.PersistentFlags().StringVar(&a.logLevel, "log-level", "", "the least `level` to log to stderr: debug, info, warn or error (ASTER_LOG; default warn)")
+	root.Flags().BoolVar(&version, "version", false, "print the version")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &usageError{err: err, help: "aster help" + strings.TrimPrefix(cmd.CommandPath(), "aster")}
+	})
+	root.AddCommand(a.versionCommand(),
+		topic("exit-codes", "what the exit codes mean", exitCodesHelp),
+		topic("environment", "the variables that aster reads", environmentHelp))
+	cobra.MousetrapHelpText = "" // a client may start us from a window
+	return root
+}
+
+// group is the RunE of a command that only holds others.
+func group(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return cmd.Help()
+	}
+	hint := ""
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = fmt.Sprintf("; did you mean %q?", near[0])
+	}
+	return &usageError{fmt.Errorf("%s has no command %q%s", cmd.CommandPath(), args[0], hint), "aster help" + strings.TrimPrefix(cmd.CommandPath(), "aster")}
+}
+
+// noArgs refuses arguments that are no flags.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return &usageError{fmt.Errorf("%s takes no argument, but got %q", cmd.CommandPath(), args[0]), "aster help" + strings.TrimPrefix(cmd.CommandPath(), "aster")}
+}
+
+// topic is a page of help without a command behind it.
+func topic(name, short, text string) *cobra.Command {
+	return &cobra.Command{Use: name, Short: short, Long: text}
+}
+
+const environmentHelp = `An empty variable counts as unset. A flag counts before its variable.
+
+  ASTER_HOME             where aster keeps its files
+                         (else $XDG_CONFIG_HOME/aster, else ~/.aster)
+  ASTER_LOG              what to log to stderr: debug, info, warn or error
+  ASTER_WEBMCP_CDP_URL   the browser to attach to, as --cdp-url
+  NO_COLOR               print without colour`

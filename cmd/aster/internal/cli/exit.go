@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Exit codes of the aster command.
+const (
+	ExitOK          = 0   // done
+	ExitFailed      = 1   // something went wrong; the error says what
+	ExitUsage       = 2   // the command line or a variable is wrong; nothing was done
+	ExitNoBrowser   = 3   // no browser is installed, or none answers
+	ExitRefused     = 4   // the browser or its user did not allow the connection
+	ExitInterrupted = 130 // Ctrl-C or a termination signal ended the command
+)
+
+// usageError is an error of the command line, exit code ExitUsage.
+type usageError struct {
+	err  error
+	help string // the command whose help shows the right use
+}
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+// usagef makes a usage error.
+func usagef(format string, args ...any) error {
+	return &usageError{err: fmt.Errorf(format, args...)}
+}
+
+// codeError is an error with an exit code of its own. A nil err means that the
+// command has said all there is to say.
+type codeError struct {
+	code int
+	err  error
+}
+
+func (e *codeError) Error() string {
+	if e.err == nil {
+		return ""
+	}
+	return e.err.Error()
+}
+
+func (e *codeError) Unwrap() error { return e.err }
+
+// exitCode is the exit code for the error that a command returned.
+func exitCode(ctx context.Context, err error) int {
+	var usage *usageError
+	var coded *codeError
+	switch {
+	case err == nil:
+		return ExitOK
+	case errors.As(err, &usage):
+		return ExitUsage
+	case errors.As(err, &coded):
+		return coded.code
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		return ExitInterrupted
+	}
+	return ExitFailed
+}
+
+const exitCodesHelp = `aster ends with one of these codes:
+
+  0    done
+  1    something went wrong; the error says what
+  2    the command line or a variable is wrong; nothing was done
+  3    no browser is installed, or none answers
+  4    the browser or its user did not allow the connection
+  130  Ctrl-C or a termination signal ended the command
+
+A server under "aster mcp serve" ends with 0 when its client closes the connection.`
