@@ -142,19 +142,20 @@ func (b *Browser) start(exe string) error {
 	found := make(chan string, 1)
 	go func() {
 		var tail strings.Builder
+		listens := false
 		sc := bufio.NewScanner(stderr)
 		for sc.Scan() {
-			if _, ws, ok := strings.Cut(sc.Text(), "DevTools listening on "); ok {
+			if _, ws, ok := strings.Cut(sc.Text(), "DevTools listening on "); ok && !listens {
+				listens = true
 				found <- ws
 			} else if tail.Len() < 4096 {
 				fmt.Fprintln(&tail, sc.Text())
 			}
 		}
 		cmd.Wait()
-		select {
-		case found <- "": // never started
+		if !listens {
 			fmt.Fprintln(os.Stderr, tail.String())
-		default:
+			found <- ""
 		}
 		close(done)
 	}()
