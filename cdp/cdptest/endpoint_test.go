@@ -158,8 +158,8 @@ func TestEndpointDrop(t *testing.T) {
 	}
 	before := e.WS()
 	dial(t, e)
+	e.Conn(t) // the one that was cut
 	fc := e.Conn(t)
-	fc = e.Conn(t)
 	e.Restart()
 	<-fc.Done()
 	if e.WS() == before {

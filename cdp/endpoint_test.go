@@ -1,0 +1,422 @@
+package cdp_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aster-mcp/aster/cdp"
+	"github.com/aster-mcp/aster/cdp/cdptest"
+)
+
+// trip is an http.RoundTripper that is a func.
+type trip func(*http.Request) (*http.Response, error)
+
+func (f trip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// refused is what a port gives where nothing listens.
+var refused = &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
+
+func answer(r *http.Request, status int, body string, header ...string) (*http.Response, error) {
+	h := http.Header{}
+	for _, line := range header {
+		k, v, _ := strings.Cut(line, ": ")
+		h.Set(k, v)
+	}
+	return &http.Response{StatusCode: status, Header: h, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+}
+
+func versionJSON(url string) string {
+	return fmt.Sprintf(`{"Browser":"Chrome/156.0.8078.114","webSocketDebuggerUrl":%q}`, url)
+}
+
+// chrome answers as Chrome does, building its URL from the Host header.
+func chrome(r *http.Request) (*http.Response, error) {
+	host := r.Host
+	if host == "" {
+		host = r.URL.Host
+	}
+	return answer(r, 200, versionJSON("ws://"+host+"/devtools/browser/b1"))
+}
+
+// elsewhere are options that keep a test off this system's browsers: an empty home,
+// and a client for which nothing listens on the usual port.
+func elsewhere(t *testing.T) *cdp.FinderOptions {
+	t.Helper()
+	return &cdp.FinderOptions{
+		GOOS: "linux", Home: t.TempDir(), Getenv: func(string) string { return "" },
+		HTTPClient: &http.Client{Transport: trip(func(r *http.Request) (*http.Response, error) {
+			if r.URL.Port() == "9222" {
+				return nil, refused
+			}
+			tr := &http.Transport{DisableKeepAlives: true}
+			return tr.RoundTrip(r)
+		})},
+	}
+}
+
+func soon(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 90*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func TestFinderSpecs(t *testing.T) {
+	const id = "/devtools/browser/b1"
+	tests := []struct {
+		spec  string
+		allow string // AllowRemote, separated by blanks
+		ws    string // endpoint when a Chrome answers there
+		host  string // Endpoint.Host
+		err   error
+		says  string
+	}{
+		{spec: "http://127.0.0.1:9222", ws: "ws://127.0.0.1:9222" + id},
+		{spec: "  http://127.0.0.1:9222/\n", ws: "ws://127.0.0.1:9222" + id},
+		{spec: "HTTP://127.0.0.1:9222/json/version", ws: "ws://127.0.0.1:9222" + id},
+		{spec: "http://127.0.0.1:9222/json/", ws: "ws://127.0.0.1:9222" + id},
+		{spec: "http://127.8.9.10:1", ws: "ws://127.8.9.10:1" + id},
+		{spec: "http://localhost:9222", ws: "ws://127.0.0.1:9222" + id},
+		{spec: "http://LOCALHOST.:09222", ws: "ws://127.0.0.1:9222" + id},
+		{spec: "http://chrome.localhost:9222", ws: "ws://127.0.0.1:9222" + id, host: "chrome.localhost:9222"},
+		{spec: "http://[::1]:9222", ws: "ws://[::1]:9222" + id},
+		{spec: "http://[::ffff:127.0.0.1]:9222", ws: "ws://127.0.0.1:9222" + id},
+		{spec: "https://127.0.0.1", ws: "wss://127.0.0.1:443" + id},
+		{spec: "ws://127.0.0.1:9222", ws: "ws://127.0.0.1:9222" + id},
+		{spec: "ws://127.0.0.1:9222/", ws: "ws://127.0.0.1:9222" + id},
+		{spec: "ws://localhost:9222/devtools/browser", ws: "ws://127.0.0.1:9222" + id},
+		{spec: "ws://localhost:9222/devtools/browser/", ws: "ws://127.0.0.1:9222" + id},
+		{spec: "ws://127.0.0.1:9222/devtools/browser/other", ws: "ws://127.0.0.1:9222/devtools/browser/other"},
+		{spec: "wss://127.0.0.1/devtools/browser/other?token=s", ws: "wss://127.0.0.1:443/devtools/browser/other?token=s"},
+		{spec: "ws://[::1]:9222/devtools/browser/other", ws: "ws://[::1]:9222/devtools/browser/other"},
+		{spec: "http://host.docker.internal:9222", allow: "Host.Docker.Internal", ws: "ws://host.docker.internal:9222" + id, host: "localhost"},
+		{spec: "ws://chrome:9222/devtools/browser/x", allow: "other chrome", ws: "ws://chrome:9222/devtools/browser/x", host: "localhost"},
+		{spec: "http://192.0.2.7:9222", allow: "192.0.2.7", ws: "ws://192.0.2.7:9222" + id},
+		{spec: "http://[2001:db8::7]:9222", allow: "[2001:DB8:0::7]", ws: "ws://[2001:db8::7]:9222" + id},
+
+		{spec: "http://192.0.2.7:9222", err: cdp.ErrRemote, says: "--allow-remote-cdp 192.0.2.7"},
+		{spec: "http://192.0.2.7:9222", allow: "192.0.2.8", err: cdp.ErrRemote},
+		{spec: "ws://evil.example:9222/devtools/browser/x", err: cdp.ErrRemote},
+		{spec: "http://evil.example:9222", allow: "example", err: cdp.ErrRemote},
+		{spec: "http://0.0.0.0:9222", err: cdp.ErrRemote},
+		{spec: "http://[::]:9222", err: cdp.ErrRemote},
+		{spec: "http://[::1%25lo]:9222", err: cdp.ErrRemote},
+		{spec: "http://127.1:9222", err: cdp.ErrRemote},
+		{spec: "http://2130706433:9222", err: cdp.ErrRemote},
+		{spec: "http://0x7f000001:9222", err: cdp.ErrRemote},
+		{spec: "http://127.0.0.1.evil.example:9222", err: cdp.ErrRemote},
+		{spec: "http://notlocalhost:9222", err: cdp.ErrRemote},
+		{spec: "http://localhost.evil.example:9222", err: cdp.ErrRemote},
+
+		{spec: "launch", err: cdp.ErrLaunch},
+		{spec: "9222", err: cdp.ErrSpec, says: "http://127.0.0.1:9222"},
+		{spec: "localhost:9222", err: cdp.ErrSpec, says: "did you mean http://localhost:9222"},
+		{spec: "chrome", err: cdp.ErrSpec, says: "profile:DIR"},
+		{spec: "AUTO", err: cdp.ErrSpec},
+		{spec: "/home/u/.config/google-chrome", err: cdp.ErrSpec, says: "profile:/home"},
+		{spec: "http://127.0.0.1", err: cdp.ErrSpec, says: "9222"},
+		{spec: "http://127.0.0.1:0", err: cdp.ErrSpec},
+		{spec: "http://127.0.0.1:65536", err: cdp.ErrSpec},
+		{spec: "http://127.0.0.1:x", err: cdp.ErrSpec},
+		{spec: "http://:9222", err: cdp.ErrSpec},
+		{spec: "http://u:pw@127.0.0.1:9222", err: cdp.ErrSpec},
+		{spec: "http://127.0.0.1:9222/devtools/browser/x", err: cdp.ErrSpec, says: "ws://"},
+		{spec: "http://127.0.0.1:9222/?a=secret", err: cdp.ErrSpec},
+		{spec: "ws://127.0.0.1:9222/devtools/page/x", err: cdp.ErrSpec, says: "page"},
+		{spec: "ws://127.0.0.1:9222/devtools/browserx/y", err: cdp.ErrSpec},
+		{spec: "ws://127.0.0.1:9222/#x", err: cdp.ErrSpec},
+		{spec: "http://bad host:9222", err: cdp.ErrSpec},
+		{spec: "http://bad,host:9222", err: cdp.ErrSpec},
+		{spec: "ftp://127.0.0.1:9222", err: cdp.ErrSpec},
+		{spec: "file:///tmp/x", err: cdp.ErrSpec},
+		{spec: "profile:", err: cdp.ErrSpec},
+		{spec: "profile:/no/such/place", err: cdp.ErrSpec, says: "no such directory"},
+		{spec: "profile:$NOT_SET/x", err: cdp.ErrSpec, says: "NOT_SET"},
+		{spec: strings.Repeat("a", 5000), err: cdp.ErrSpec},
+		{spec: "http://127.0.0.1:9222", allow: "*", err: cdp.ErrSpec},
+		{spec: "http://127.0.0.1:9222", allow: "host:9222", err: cdp.ErrSpec},
+	}
+	for _, tt := range tests {
+		t.Run(tt.spec[:min(len(tt.spec), 60)]+" "+tt.allow, func(t *testing.T) {
+			opts := elsewhere(t)
+			opts.AllowRemote = strings.Fields(tt.allow)
+			opts.HTTPClient = &http.Client{Transport: trip(chrome)}
+			f, err := cdp.NewFinder(tt.spec, opts)
+			if !errors.Is(err, tt.err) || (err != nil && !strings.Contains(err.Error(), tt.says)) {
+				t.Fatalf("error is %v, want %v with %q", err, tt.err, tt.says)
+			}
+			if err != nil {
+				for _, secret := range []string{"pw", "secret"} {
+					if strings.Contains(tt.spec, secret) && strings.Contains(err.Error(), secret) {
+						t.Errorf("the error repeats the secret: %v", err)
+					}
+				}
+				return
+			}
+			e, others, err := f.Find(soon(t))
+			if err != nil || len(others) != 0 {
+				t.Fatalf("others %v, error %v", others, err)
+			}
+			if e.WS != tt.ws || e.Host != tt.host || e.Consent || e.Browser != "Chrome" {
+				t.Errorf("got %+v, want %s with Host %q", e, tt.ws, tt.host)
+			}
+			if strings.Contains(e.Source, "token") {
+				t.Errorf("the source repeats the query: %s", e.Source)
+			}
+		})
+	}
+}
+
+func TestFinderProfileSpec(t *testing.T) {
+	e := cdptest.NewEndpoint(t, nil)
+	root := t.TempDir()
+	data := filepath.Join(root, "my data")
+	e.WritePortFile(t, data)
+	if err := os.MkdirAll(filepath.Join(data, "Default"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(data, "Local State"), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	literal := filepath.Join(root, "$ROOT")
+	e.WritePortFile(t, literal)
+	t.Chdir(root)
+	for _, dir := range []string{data, "~/my data", "$ROOT/my data", "${ROOT}/my data", "%ROOT%/my data", "my data", data + "/Default", "$ROOT"} {
+		opts := elsewhere(t)
+		opts.Home = root
+		opts.Getenv = func(k string) string { return map[string]string{"ROOT": root}[k] }
+		f, err := cdp.NewFinder("profile:"+dir, opts)
+		if err != nil {
+			t.Errorf("%s: %v", dir, err)
+			continue
+		}
+		got, _, err := f.Find(soon(t))
+		want := filepath.Join(data, "DevToolsActivePort")
+		if dir == "$ROOT" {
+			want = filepath.Join(literal, "DevToolsActivePort")
+		}
+		if err != nil || got.WS != e.WS() || got.HTTP != e.HTTP || got.PortFile != want {
+			t.Errorf("%s: got %+v, %v", dir, got, err)
+		}
+	}
+}
+
+// TestFinderHostileVersion shows that no answer leads anywhere but to the port asked.
+func TestFinderHostileVersion(t *testing.T) {
+	const body = `{"Browser":"Chrome/1","webSocketDebuggerUrl":%q}`
+	text := func(s string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, s) }
+	}
+	var mu sync.Mutex
+	trap := 0
+	other := cdptest.NewEndpoint(t, nil)
+	tests := []struct {
+		name    string
+		handler http.HandlerFunc
+		remote  bool
+		says    string
+	}{
+		{"other host", text(fmt.Sprintf(body, "ws://evil.example/devtools/browser/x")), true, "evil.example"},
+		{"other address", text(fmt.Sprintf(body, "ws://192.0.2.1/devtools/browser/x")), true, "192.0.2.1"},
+		{"other port", text(fmt.Sprintf(body, other.WS())), true, "elsewhere"},
+		{"host in disguise", text(fmt.Sprintf(body, "ws://127.0.0.1.evil.example/devtools/browser/x")), true, "elsewhere"},
+		{"userinfo", func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprintf(w, body, "ws://user:pw@"+r.Host+"/devtools/browser/x")
+		}, false, "password"},
+		{"host as userinfo", func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprintf(w, body, "ws://"+r.Host+"@evil.example/devtools/browser/x")
+		}, false, "password"},
+		{"other scheme", func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprintf(w, body, "http://"+r.Host+"/devtools/browser/x")
+		}, false, "not a websocket"},
+		{"page", func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprintf(w, body, "ws://"+r.Host+"/devtools/page/x")
+		}, false, "not a browser's"},
+		{"path with dots", func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprintf(w, body, "ws://"+r.Host+"/devtools/browser/../../x")
+		}, false, "not a browser's"},
+		{"query", func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprintf(w, body, "ws://"+r.Host+"/devtools/browser/x?y")
+		}, false, "not a browser's"},
+		{"no URL", text(`{"Browser":"node.js/v20.1.0","Protocol-Version":"1.1"}`), false, "webSocketDebuggerUrl"},
+		{"not JSON", text("<html>hello</html>"), false, "no JSON"},
+		{"array", text("[]"), false, "no JSON"},
+		{"huge", text(`{"Browser":"` + strings.Repeat("x", 70<<10) + `"}`), false, "larger than 65536 bytes"},
+		{"endless", func(w http.ResponseWriter, r *http.Request) {
+			for r.Context().Err() == nil {
+				if _, err := io.WriteString(w, strings.Repeat(" ", 1<<16)); err != nil {
+					return
+				}
+			}
+		}, false, "larger than"},
+		{"redirect", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, other.HTTP+"/json/version", http.StatusFound)
+		}, false, "redirect"},
+		{"error", func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no", 500) }, false, "status 500"},
+		{"cut", func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Length", "400")
+			io.WriteString(w, "{")
+		}, false, "EOF"},
+		{"slow", func(w http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			trap++
+			mu.Unlock()
+			<-r.Context().Done()
+		}, false, "no answer within 2s"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			e := cdptest.NewEndpoint(t, &cdptest.EndpointOptions{Version: tt.handler})
+			f, err := cdp.NewFinder(e.HTTP, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, _, err := f.Find(soon(t))
+			if !errors.Is(err, cdp.ErrNoBrowser) || !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("got %+v and %v, want ErrNoBrowser with %q", got, err, tt.says)
+			}
+			if errors.Is(err, cdp.ErrRemote) != tt.remote {
+				t.Errorf("is ErrRemote: %v; %v", !tt.remote, err)
+			}
+			if e.Upgrades() != 0 {
+				t.Error("a websocket was opened")
+			}
+		})
+	}
+	t.Cleanup(func() {
+		if other.Gets() != 0 {
+			t.Error("a redirect was followed")
+		}
+		if mu.Lock(); trap == 0 {
+			t.Error("the slow answer was not asked for")
+		}
+	})
+}
+
+// TestFinderHostHeader asks with Host: localhost where Chrome would refuse the name,
+// and takes only the path of the answer.
+func TestFinderHostHeader(t *testing.T) {
+	e := cdptest.NewEndpoint(t, nil)
+	opts := elsewhere(t)
+	opts.AllowRemote = []string{"host.docker.internal"}
+	opts.HTTPClient = &http.Client{Transport: &http.Transport{ // the name resolves to the fake
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, strings.TrimPrefix(e.HTTP, "http://"))
+		},
+	}}
+	f, err := cdp.NewFinder("http://host.docker.internal:4444", opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := f.Find(soon(t))
+	if err != nil || got.WS != "ws://host.docker.internal:4444"+e.Path() || got.Host != "localhost" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if hosts := e.Hosts(); len(hosts) != 1 || hosts[0] != "localhost" {
+		t.Errorf("Host headers: %q", hosts)
+	}
+}
+
+// TestFinderNames404 covers the toggle at chrome://inspect, where /json/version is 404.
+func TestFinderNames404(t *testing.T) {
+	e := cdptest.NewEndpoint(t, &cdptest.EndpointOptions{Consent: true})
+	addr := strings.TrimPrefix(e.HTTP, "http://")
+	for _, spec := range []string{"http://" + addr, "ws://" + addr, "ws://" + addr + "/devtools/browser"} {
+		opts := elsewhere(t)
+		f, err := cdp.NewFinder(spec, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _, err := f.Find(soon(t))
+		if err != nil || got.WS != "ws://"+addr+"/devtools/browser" || !got.Consent || got.HTTP != "" {
+			t.Errorf("%s: got %+v, %v", spec, got, err)
+		}
+		// With the profile known, the file tells which start it is.
+		e.WritePortFile(t, filepath.Join(opts.Home, ".config", "microsoft-edge"))
+		got, _, err = f.Find(soon(t))
+		if err != nil || got.WS != e.WS() || !got.Consent || got.Browser != "Edge" || got.PortFile == "" {
+			t.Errorf("%s: got %+v, %v", spec, got, err)
+		}
+	}
+	if e.Upgrades() != 0 {
+		t.Errorf("%d websockets were opened", e.Upgrades())
+	}
+	// A websocket elsewhere than in a browser: only the form ws:// says that there is one.
+	e.SetVersion(func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, "upgrade required", http.StatusUpgradeRequired)
+	})
+	for spec, want := range map[string]string{"ws://" + addr: "ws://" + addr + "/devtools/browser", "http://" + addr: ""} {
+		f, err := cdp.NewFinder(spec, elsewhere(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _, err := f.Find(soon(t)); got.WS != want || got.Consent || (err == nil) != (want != "") {
+			t.Errorf("%s: got %+v, %v", spec, got, err)
+		}
+	}
+}
+
+func TestNotFoundErrorSaysWhatToDo(t *testing.T) {
+	port := freePort(t)
+	for goos, command := range map[string]string{
+		"linux":   `google-chrome --remote-debugging-port=9222 --user-data-dir="$HOME/.aster/chrome"`,
+		"darwin":  `open -na "Google Chrome" --args --remote-debugging-port=9222 --user-data-dir="$HOME/.aster/chrome"`,
+		"windows": `chrome.exe" --remote-debugging-port=9222 --user-data-dir="`,
+	} {
+		for _, spec := range []string{"auto", "http://localhost:" + strconv.Itoa(port), fmt.Sprintf("ws://127.0.0.1:%d/devtools/browser/x", port), "profile:" + t.TempDir()} {
+			opts := elsewhere(t)
+			opts.GOOS = goos
+			f, err := cdp.NewFinder(spec, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _, err = f.Find(soon(t))
+			var nf *cdp.NotFoundError
+			if !errors.Is(err, cdp.ErrNoBrowser) || !errors.As(err, &nf) || len(nf.Tried) == 0 {
+				t.Fatalf("%s %s: %v", goos, spec, err)
+			}
+			for _, want := range []string{"chrome://inspect/#remote-debugging", "144", command, "136", "--cdp-url launch", nf.Tried[0].Source} {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%s %s: %q is missing in\n%v", goos, spec, want, err)
+				}
+			}
+		}
+	}
+}
+
+func TestFindEndsWithItsContext(t *testing.T) {
+	e := cdptest.NewEndpoint(t, &cdptest.EndpointOptions{Version: func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }})
+	f, err := cdp.NewFinder(e.HTTP, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(20*time.Millisecond, cancel)
+	if _, _, err := f.Find(ctx); !errors.Is(err, context.Canceled) || errors.Is(err, cdp.ErrNoBrowser) {
+		t.Errorf("error is %v", err)
+	}
+}
+
+// freePort is a port where nothing listens.
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
