@@ -112,6 +112,7 @@ func TestCheck(t *testing.T) {
 		{"not JSON", `{}`, `{"a":1`, `at (root): want valid JSON, got unexpected end of JSON input`},
 		{"beyond a double", `{"properties":{"a":{"minimum":1}}}`, `{"a":[1e999999999]}`, `at /a/0: the number 1e999999999, which is beyond the range of a double`},
 		{"control characters", `{"properties":{"a":{"const":"\u001b[31m"}}}`, `{"a":"\u0007\u202e"}`, `at /a: want "\x1b[31m", got string "\a\u202e"`},
+		{"limit beyond all counts", `{"properties":{"a":{"maxLength":1.7976931348623157e308,"minLength":0.0}}}`, `{"a":"x"}`, ``},
 		{"large integers are not rounded", `{"properties":{"a":{"const":9007199254740993}}}`, `{"a":9007199254740992}`, `at /a: want 9007199254740993, got number 9007199254740992`},
 	}
 	for _, tt := range tests {
@@ -212,17 +213,19 @@ func TestUnsupported(t *testing.T) {
 		{"unknown draft", `{"$schema":"https://example.com/my-draft"}`, `"https://example.com/my-draft", which is not part of it`},
 		{"draft-04 leftover", `{"properties":{"a":{"type":"number","minimum":0,"exclusiveMinimum":true}}}`, `at /properties/a/exclusiveMinimum: got boolean, want number`},
 		{"draft-07 tuple without $schema", `{"properties":{"a":{"items":[{"type":"string"}]}}}`, `at /properties/a/items: got array, want`},
-		{"bad type", `{"type":"objekt"}`, `at /type`},
+		{"bad type", `{"type":"objekt"}`, `at /type: value must be one of`},
 		{"bad required", `{"required":"x"}`, `at /required: got string, want array`},
 		{"bad pattern", `{"properties":{"a":{"pattern":"("}}}`, `at /properties/a/pattern`},
 		{"number beyond a double", `{"properties":{"a":{"minimum":1e999999999}}}`, `beyond the range of a double`},
 		{"stray references", func() string {
 			var refs, defs strings.Builder
-			for i := range 100 {
-				fmt.Fprintf(&refs, `,"p%d":{"$ref":"#/x/d%d"}`, i, i)
+			for i := range 50 {
+				fmt.Fprintf(&refs, `,"p%d":{"$ref":"#/x%s"}`, i, strings.Repeat("/not", i))
+			}
+			for i := range 200 {
 				fmt.Fprintf(&defs, `,"d%d":{}`, i)
 			}
-			return `{"properties":{` + refs.String()[1:] + `},"x":{` + defs.String()[1:] + `}}`
+			return `{"properties":{` + refs.String()[1:] + `},"x":` + nested(`{"not":`, `{"properties":{`+defs.String()[1:]+`}}`, `}`, 50) + `}`
 		}(), `references to places outside $defs`},
 		{"long names", `{"properties":{"` + strings.Repeat("n", 30_000) + `":` + props(900, `{}`) + `}}`, `too long property names`},
 		{"dynamic reference across resources", `{"$dynamicAnchor":"n","$defs":{"a":{"$id":"https://example.com/a","$dynamicAnchor":"n"}},"properties":{"x":{"$dynamicRef":"#n"},"y":{"$ref":"https://example.com/a"}}}`, `several resources`},

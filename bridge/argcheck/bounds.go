@@ -26,9 +26,10 @@ const (
 	// subschemas, which the compiler keeps and compares.
 	maxPointerBytes = 1 << 20
 
-	// maxStrayTargets bounds references to places that hold no schema by the
-	// draft's keywords; the compiler validates each of those by itself.
-	maxStrayTargets = 64
+	// maxStrayObjects bounds what stands behind references to places that hold
+	// no schema by the draft's keywords: the compiler validates each of those
+	// places by itself, nested ones again and again.
+	maxStrayObjects = 2 * MaxSubschemas
 )
 
 // Bounds on arguments and on the work of one check. Beyond them a check ends

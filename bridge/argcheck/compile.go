@@ -70,13 +70,13 @@ func firstFault(err error) string {
 		return clean(err.Error(), maxReasonRunes)
 	}
 	printer := message.NewPrinter(language.English)
-	best, bestDepth := "", -1
-	var walk func(e *jsonschema.ValidationError, depth int)
-	walk = func(e *jsonschema.ValidationError, depth int) {
+	best, bestRank := "", -1
+	var walk func(e *jsonschema.ValidationError)
+	walk = func(e *jsonschema.ValidationError) {
 		for _, cause := range e.Causes {
-			walk(cause, depth+1)
+			walk(cause)
 		}
-		if _, group := e.ErrorKind.(*kind.Group); len(e.Causes) > 0 || group || e.ErrorKind == nil {
+		if len(e.Causes) > 0 || e.ErrorKind == nil {
 			return
 		}
 		path := make([]any, len(e.InstanceLocation))
@@ -84,11 +84,15 @@ func firstFault(err error) string {
 			path[i] = tok
 		}
 		text := "at " + pointerOf(path) + ": " + clean(e.ErrorKind.LocalizedString(printer), maxReasonRunes)
-		if d := len(path); d > bestDepth || d == bestDepth && text < best {
-			best, bestDepth = text, d
+		rank := 2 * len(path)
+		if _, enum := e.ErrorKind.(*kind.Enum); enum {
+			rank++ // of "one of these types" and "or an array of them" the first is meant
+		}
+		if rank > bestRank || rank == bestRank && text < best {
+			best, bestRank = text, rank
 		}
 	}
-	walk(verr, 0)
+	walk(verr)
 	return best
 }
 

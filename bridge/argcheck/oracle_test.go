@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dlclark/regexp2"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -244,6 +245,12 @@ func FuzzCheck(f *testing.F) {
 	f.Add(`{"$dynamicAnchor":"n","properties":{"a":{"$dynamicRef":"#n"}},"unevaluatedProperties":false}`, `{"a":{"b":1}}`)
 	f.Add(`{"$recursiveAnchor":true,"$schema":"https://json-schema.org/draft/2019-09/schema","items":{"$recursiveRef":"#"}}`, `[[1]]`)
 	f.Fuzz(func(t *testing.T, schema, args string) {
+		start := time.Now()
+		defer func() {
+			if d := time.Since(start); d > 5*time.Second {
+				t.Errorf("took %v", d)
+			}
+		}()
 		c, err := argcheck.New(json.RawMessage(schema))
 		if err != nil {
 			var unsupported *argcheck.UnsupportedError

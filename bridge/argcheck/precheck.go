@@ -2,6 +2,9 @@ package argcheck
 
 import (
 	"encoding/json"
+	"math/big"
+	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -33,8 +36,8 @@ func precheck(schema json.RawMessage) (any, error) {
 		return nil, unsupported("its schema has more than %d subschemas", MaxSubschemas)
 	case s.pointerBytes > maxPointerBytes:
 		return nil, unsupported("its schema has too long property names for its %d subschemas", s.objects)
-	case s.strayTargets() > maxStrayTargets:
-		return nil, unsupported("its schema has more than %d references to places outside $defs", maxStrayTargets)
+	case s.strayObjects(doc) > maxStrayObjects:
+		return nil, unsupported("its schema has too many references to places outside $defs")
 	}
 	return doc, nil
 }
@@ -54,6 +57,7 @@ func (s *survey) walk(v any, prefix int, named bool) {
 		if !named {
 			s.objects++
 			s.note(v)
+			clampCounts(v)
 		}
 		s.pointerBytes += prefix
 		for k, child := range v {
@@ -68,6 +72,27 @@ func (s *survey) walk(v any, prefix int, named bool) {
 	}
 }
 
+// countKeywords limit a length, which the compiler takes modulo 2^64: it makes
+// 0 of Number.MAX_VALUE.
+var countKeywords = []string{
+	"minLength", "maxLength", "minItems", "maxItems", "minContains", "maxContains", "minProperties", "maxProperties",
+}
+
+// clampCounts lowers limits that no arguments reach to one that none reach
+// either.
+func clampCounts(obj map[string]any) {
+	const unreachable = 1 << 30
+	for _, kw := range countKeywords {
+		n, ok := obj[kw].(json.Number)
+		if !ok {
+			continue
+		}
+		if v := rational(n); v != nil && v.IsInt() && v.Cmp(big.NewRat(unreachable, 1)) > 0 {
+			obj[kw] = json.Number(strconv.Itoa(unreachable))
+		}
+	}
+}
+
 func (s *survey) note(obj map[string]any) {
 	if ref, ok := obj["$ref"].(string); ok {
 		if s.refs == nil {
@@ -77,32 +102,65 @@ func (s *survey) note(obj map[string]any) {
 	}
 }
 
-// strayTargets counts the references into the document that do not lead
-// through keywords alone. It need not be exact: anchors, and pointers behind an
-// "$id", are left to the compiler, which finds them only where keywords lead.
-func (s *survey) strayTargets() int {
-	n := 0
+// strayObjects counts the objects behind the references into the document that
+// do not lead through keywords alone, each as often as it is referred to. It
+// need not be exact: anchors, and pointers behind an "$id", are left to the
+// compiler, which finds them only where keywords lead.
+func (s *survey) strayObjects(doc any) int {
+	total := 0
 	for ref := range s.refs {
 		_, ptr, ok := strings.Cut(ref, "#")
-		if ok && strings.HasPrefix(ptr, "/") && !keywordPath(strings.Split(ptr[1:], "/")) {
-			n++
+		if !ok || !strings.HasPrefix(ptr, "/") {
+			continue
+		}
+		tokens := strings.Split(ptr[1:], "/")
+		if keywordPath(tokens) {
+			continue
+		}
+		var behind survey
+		behind.walk(lookup(doc, tokens), 0, false)
+		total += 1 + behind.objects
+		if total > maxStrayObjects {
+			break
 		}
 	}
-	return n
+	return total
+}
+
+// lookup follows a JSON pointer, percent-encoding and all; nil leads nowhere.
+func lookup(v any, tokens []string) any {
+	for _, tok := range tokens {
+		if plain, err := url.PathUnescape(tok); err == nil {
+			tok = plain
+		}
+		tok = strings.ReplaceAll(strings.ReplaceAll(tok, "~1", "/"), "~0", "~")
+		switch at := v.(type) {
+		case map[string]any:
+			v = at[tok]
+		case []any:
+			i, err := strconv.Atoi(tok)
+			if err != nil || i < 0 || i >= len(at) {
+				return nil
+			}
+			v = at[i]
+		default:
+			return nil
+		}
+	}
+	return v
 }
 
 // keywordPath reports whether the tokens of a pointer alternate as schemas and
 // their keywords do.
 func keywordPath(tokens []string) bool {
 	for i := 0; i < len(tokens); i++ {
-		switch kw := tokens[i]; {
-		case namedSchemas[kw]:
-			i++ // a name
-		case listSchemas[kw]:
-			if i+1 < len(tokens) && isIndex(tokens[i+1]) {
-				i++
-			}
-		case !singleSchemas[kw]:
+		kw, more := tokens[i], i+1 < len(tokens)
+		switch {
+		case namedSchemas[kw] && more:
+			i++ // the name
+		case listSchemas[kw] && more && isIndex(tokens[i+1]):
+			i++
+		case kw != "items" && !singleSchemas[kw]:
 			return false
 		}
 	}
