@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/aster-mcp/aster/cdp"
 )
 
 // Exit codes of the aster command.
@@ -59,6 +61,10 @@ func exitCode(ctx context.Context, err error) int {
 		return coded.code
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		return ExitInterrupted
+	case errors.Is(err, cdp.ErrNoBrowser), errors.Is(err, cdp.ErrNoExecutable):
+		return ExitNoBrowser
+	case errors.Is(err, cdp.ErrRefused):
+		return ExitRefused
 	}
 	return ExitFailed
 }
