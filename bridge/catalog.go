@@ -156,6 +156,9 @@ func nameProblems(t *Tool) []string {
 	return out
 }
 
+// placeholderMark ends a description that the server did not give.
+const placeholderMark = " (the server gives no description)"
+
 // placeholder makes a description of a tool's title or name.
 func placeholder(t *Tool) string {
 	if title := strings.TrimSpace(t.Title); title != "" {
@@ -163,7 +166,7 @@ func placeholder(t *Tool) string {
 	}
 	var words []string
 	new(wordSplitter).each(t.Name, func(w []byte) { words = append(words, string(w)) })
-	return strings.Join(words, " ") + " (the server gives no description)"
+	return strings.Join(words, " ") + placeholderMark
 }
 
 func (a *Annotations) clone() *Annotations {

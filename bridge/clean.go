@@ -146,6 +146,33 @@ func hidden(r rune, size int) bool {
 	return !unicode.IsGraphic(r)
 }
 
+// cutRunes cuts s to max characters with a mark.
+func cutRunes(s string, max int) string {
+	if len(s) <= max || utf8.RuneCountInString(s) <= max {
+		return s
+	}
+	n := 0
+	for i := range s {
+		if n++; n == max {
+			return strings.TrimRight(s[:i], " ") + cutMark
+		}
+	}
+	return s
+}
+
+// block cleans a stranger's text as oneLine does, but keeps its lines.
+func block(s string, max int) string {
+	var lines []string
+	for line := range strings.Lines(s) {
+		line = oneLine(line, max)
+		if line == "" && (len(lines) == 0 || lines[len(lines)-1] == "") {
+			continue
+		}
+		lines = append(lines, line)
+	}
+	return cutRunes(strings.TrimRight(strings.Join(lines, "\n"), "\n"), max)
+}
+
 // Bounds of a sentence.
 const minSentenceRunes = 12 // "e.g." and "v1." end no sentence
 

@@ -100,7 +100,7 @@ func (t *nameTable) find(text string) []namedRun {
 		}
 		if len(runs) < maxQueryNames {
 			runs = append(runs, run)
-			plain = append(plain, n == 1 && t.plain[run.key])
+			plain = append(plain, n > 1 || t.plain[run.key] && isPlainWord(strings.Trim(fields[i], ".:!?'")))
 		}
 		i += n
 	}

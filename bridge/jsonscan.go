@@ -151,16 +151,6 @@ func (j *jsonScanner) skip() {
 	}
 }
 
-// value returns the text of one value.
-func (j *jsonScanner) value() string {
-	j.space()
-	start := j.i
-	if j.skip(); j.err != nil {
-		return ""
-	}
-	return j.s[start:j.i]
-}
-
 func (j *jsonScanner) literal(word string) {
 	if !strings.HasPrefix(j.s[j.i:], word) {
 		j.fail(errJSONSyntax)

@@ -30,18 +30,16 @@ type weights struct {
 	norm  [numFields]int // how much a long field counts less (BM25's b)
 	k1    int            // how soon repeated words stop counting
 
-	synonym, kin         int // a synonym of the word; a word of the same family
+	synonym, lost        int // a synonym of the word, of a word that the catalogue lacks
 	typo1, typo2         int // a word one or two slips away
 	prefix               int // a longer word that begins with the word
 	compound             int // "web page" for "webpage" and back
 	chatter              int // "please find information"
-	value                int // digits, quoted text: arguments rather than tasks
+	plain                int // common words that tell little
 	nameCover            int // share of the tool's name that the query covers
-	pair                 int // two neighbouring words that neighbour in the tool
 	clause               int // the best clause of a long query
+	spread               int // what is left of that once another tool serves the clause
 	server               int // words of Ask.Server
-	late                 int // words after the first clause
-	headVerb             int
 	clauseWords          int // shortest query that is cut into clauses, in words
 	minTypo, minTypo2    int // shortest word corrected by one and two slips
 	maxExpand, minPrefix int
@@ -52,8 +50,8 @@ var defaultWeights = weights{
 	norm:  [numFields]int{205, 307, 614, 717, 358},
 	k1:    1229,
 
-	synonym: 307, kin: 820, typo1: 820, typo2: 512, prefix: 410, compound: 717,
-	chatter: 410, value: 1024, nameCover: 300, pair: 0, clause: 614, server: 1024, late: 1024,
+	synonym: 307, lost: 614, typo1: 820, typo2: 512, prefix: 410, compound: 717,
+	chatter: 410, plain: 600, nameCover: 500, clause: 1024, spread: 819, server: 1024,
 	clauseWords: 9, minTypo: 5, minTypo2: 8, maxExpand: 3, minPrefix: 4,
 }
 

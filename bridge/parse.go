@@ -21,82 +21,80 @@ type queryWord struct {
 	after  bool // no word was left out between it and the one before
 }
 
+// A queryParser takes the words that count from a text.
+type queryParser struct {
+	w       *weights
+	split   wordSplitter
+	words   []queryWord
+	all     []queryWord // stop words too
+	clause  int
+	bodies  int
+	stopped bool // a word was left out before the next one
+	began   bool // the current clause has a word that tells something
+}
+
 // parseQuery takes the words that count from a text. A text of stop words alone
 // is searched for these; one of chatter alone counts it in full.
 func parseQuery(text string, w *weights) []queryWord {
-	var words []queryWord
-	bodies, stopped := 0, true
-	var split wordSplitter
-	clause := 0
-	total := 0
-	var all []queryWord
+	p := queryParser{w: w}
 	for _, part := range clauses(text) {
-		began := false
-		split.each(part.text, func(b []byte) {
-			total++
-			if len(all) == maxQueryWords {
-				return
-			}
-			q := queryWord{text: string(b), clause: clause, weight: unit}
-			all = append(all, q)
-			if isStop(q.text) {
-				stopped = true
-				return
-			}
-			q.after = !stopped
-			stopped = false
-			switch {
-			case isChatter(q.text):
-				q.weight = w.chatter
-			case part.quoted || isDigits(q.text):
-				q.weight = w.value
-				q.body, began = true, true
-			default:
-				q.body, began = true, true
-			}
-			if q.body {
-				bodies++
-			}
-			words = append(words, q)
-		})
-		stopped = true
-		if began && clause < maxClauses-1 {
-			clause++
+		p.began, p.stopped = false, true
+		p.split.each(part, func(b []byte) { p.word(string(b)) })
+		if p.began && p.clause < maxClauses-1 {
+			p.clause++
 		}
 	}
+	words := p.words
 	if len(words) == 0 {
-		words = all
+		words = p.all
 	}
-	if bodies == 0 {
-		for i := range words {
+	for i := range words {
+		if p.bodies == 0 {
 			words[i].weight, words[i].body = unit, true
 		}
-	}
-	if total < w.clauseWords {
-		for i := range words {
+		if len(p.all) < w.clauseWords {
 			words[i].clause = 0
 		}
 	}
 	return words
 }
 
+func (p *queryParser) word(text string) {
+	if len(p.all) == maxQueryWords {
+		return
+	}
+	q := queryWord{text: text, clause: p.clause, weight: unit}
+	p.all = append(p.all, q)
+	if isStop(text) {
+		p.stopped = true
+		return
+	}
+	q.after = !p.stopped
+	p.stopped = false
+	switch {
+	case isChatter(text):
+		q.weight = p.w.chatter
+	case isPlain(text):
+		q.weight = p.w.plain
+	}
+	if !isChatter(text) {
+		q.body, p.began = true, true
+		p.bodies++
+	}
+	p.words = append(p.words, q)
+}
+
 func isDigits(s string) bool {
 	return strings.Trim(s, "0123456789") == ""
 }
 
-// A clausePart is a stretch of text between two clause marks.
-type clausePart struct {
-	text   string
-	quoted bool
-}
-
 // clauses cuts text at punctuation and at the words that join two tasks.
-func clauses(text string) []clausePart {
-	var parts []clausePart
+func clauses(text string) []string {
+	var parts []string
 	start := 0
 	cut := func(end, next int) {
 		if s := strings.TrimSpace(text[start:end]); s != "" {
-			parts = append(parts, clausePart{text: s})
+			parts = append(parts, s)
 		}
 		start = next
 	}

@@ -44,6 +44,8 @@ type concept struct {
 	weight int
 	body   bool
 	hint   bool // from Ask.Server
+	adj    bool
+	again  bool // stood in an earlier clause: counts in its own clause only
 	forms  []form
 }
 
@@ -100,16 +102,19 @@ func (l *Lexical) concepts(words []queryWord) []concept {
 	seen := make(map[string]int, len(words))
 	for i := range words {
 		q := &words[i]
-		c := concept{word: q.text, clause: q.clause, weight: q.weight, body: q.body}
+		c := concept{word: q.text, clause: q.clause, weight: q.weight, body: q.body, adj: q.after}
 		l.expand(&c)
 		if q.after && i > 0 {
 			l.joined(&out[len(out)-1], &c)
 		}
-		key := string(familyStem([]byte(q.text)))
-		if at, ok := seen[key]; ok && out[at].clause == c.clause {
-			c.weight = 0 // a repeated word counts once
+		stem := familyStem([]byte(q.text))
+		if at, ok := seen[string(stem)]; ok {
+			c.again = true
+			if out[at].clause == c.clause {
+				c.weight = 0
+			}
 		}
-		seen[key] = len(out)
+		seen[string(stem)] = len(out)
 		out = append(out, c)
 	}
 	return out
@@ -144,7 +149,11 @@ func (l *Lexical) expand(c *concept) {
 	related := synonyms().group[key]
 	for _, s := range related {
 		if t, ok := l.vocab.terms[s]; ok {
-			c.add(form{t, l.w.synonym, "synonym"})
+			w := l.w.synonym
+			if !known {
+				w = l.w.lost
+			}
+			c.add(form{t, w, "synonym"})
 		}
 	}
 	l.parts(c)
@@ -243,10 +252,12 @@ func (l *Lexical) score(s *scratch, concepts []concept) (clauses int) {
 			}
 		}
 		for _, t := range s.fresh {
-			if s.score[t] == 0 {
+			if s.score[t] == 0 && s.clauses[c.clause][t] == 0 {
 				s.touched = append(s.touched, t)
 			}
-			s.score[t] += s.best[t]
+			if !c.again {
+				s.score[t] += s.best[t]
+			}
 			s.clauses[c.clause][t] += s.best[t]
 			s.best[t] = 0
 		}
@@ -257,8 +268,10 @@ func (l *Lexical) score(s *scratch, concepts []concept) (clauses int) {
 
 // A scored tool.
 type scored struct {
-	score int
-	tool  int32
+	score  int
+	tool   int32
+	bonus  int
+	clause int
 }
 
 // top returns the best n tools, best first, equal ones by ID.
@@ -272,25 +285,43 @@ func (l *Lexical) top(s *scratch, clauses, n int) []scored {
 		}
 	}
 	all := make([]scored, 0, len(s.touched))
+	fullMax := int32(0)
+	for _, t := range s.touched {
+		fullMax = max(fullMax, s.score[t])
+	}
+	var ratio [maxClauses]int
+	for c := range clauses {
+		if clauseMax[c] > 0 {
+			ratio[c] = int(isqrt(int64(fullMax) * unit / int64(clauseMax[c]) * unit))
+		}
+	}
 	for _, t := range s.touched {
 		v := int(s.score[t])
+		bc := 0
+		bonus := 0
 		if clauses > 1 {
 			best := 0
 			for c := range clauses {
-				best = max(best, int(s.clauses[c][t]))
+				if x := int(s.clauses[c][t]) * ratio[c] / unit; x > best {
+					best, bc = x, c
+				}
 			}
-			v += best * l.w.clause / unit
+			bonus = best * l.w.clause / unit
+			v += bonus
 		}
-		if own := l.nameIDF[t]; own > 0 {
-			cover := min(int(s.name[t]), int(own)) * unit / int(own)
-			v += v * cover / unit * l.w.nameCover / unit
-		}
-		all = append(all, scored{v, t})
+		cv := l.cover(t, s.name[t]) * l.w.nameCover / unit
+		v += v * cv / unit
+		bonus += bonus * cv / unit
+		all = append(all, scored{v, t, bonus, bc})
 	}
 	slices.SortFunc(all, func(a, b scored) int {
 		return cmp.Or(b.score-a.score, int(a.tool-b.tool))
 	})
-	return all[:min(n, len(all))]
+	all = all[:min(n, len(all))]
+	if clauses > 1 && l.w.spread < unit {
+		l.spread(all)
+	}
+	return all
 }
 
 // A ranked tool, before it becomes a Hit.
@@ -307,7 +338,7 @@ func (l *Lexical) pin(s *scratch, named []namedRun, tops []scored) []ranked {
 	put := func(t int32, score int, exact bool) {
 		if !taken[t] {
 			taken[t] = true
-			out = append(out, ranked{scored{score, t}, exact})
+			out = append(out, ranked{scored{score: score, tool: t}, exact})
 		}
 	}
 	pools := make([][]int32, len(named))
@@ -429,4 +460,42 @@ func (l *Lexical) fieldsWith(tool, term int32) string {
 		}
 	}
 	return strings.Join(found, ", ")
+}
+
+func (l *Lexical) cover(t int32, got int32) int {
+	own := int(l.nameIDF[t])
+	if own == 0 {
+		return 0
+	}
+	return min(int(got), own) * unit / own
+}
+
+func isqrt(x int64) int64 {
+	r := int64(0)
+	for b := int64(1) << 31; b > 0; b >>= 1 {
+		if (r+b)*(r+b) <= x {
+			r += b
+		}
+	}
+	return r
+}
+
+func (l *Lexical) spread(all []scored) {
+	var f [maxClauses]int
+	for c := range f {
+		f[c] = unit
+	}
+	val := func(i int) int { return all[i].score - all[i].bonus + all[i].bonus*f[all[i].clause]/unit }
+	for at := 0; at < min(len(all), 10); at++ {
+		best := at
+		for i := at + 1; i < len(all); i++ {
+			if val(i) > val(best) {
+				best = i
+			}
+		}
+		x := all[best]
+		copy(all[at+1:best+1], all[at:best])
+		all[at] = x
+		f[x.clause] = f[x.clause] * l.w.spread / unit
+	}
 }

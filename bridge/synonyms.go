@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"slices"
 	"strings"
 	"sync"
 )
@@ -12,6 +13,11 @@ import (
 // families are words of one root that the stemmer keeps apart. The first one
 // stands for all.
 const families = `
+training trained trainer
+animate animation animated
+author authors
+rating ratings rated
+experience experienced
 analyze analyse analysis analyses analytic analytics analytical analyzer analyst
 convert conversion converter
 describe description descriptive
@@ -33,7 +39,7 @@ catalog catalogue
 program programme
 recommend recommendation
 decide decision
-choose choice chosen
+choose choice chosen chose
 compare comparison
 pay payment paid
 sell sold sale
@@ -47,7 +53,7 @@ take took taken
 give gave given
 get got gotten getter
 go went gone
-build built builder building
+build built builder
 think thought
 speak spoke spoken speech
 draw drawn drew drawing
@@ -121,7 +127,6 @@ statistics statistic statistical stats stat
 finance financial
 legal law lawyer
 travel traveller traveler travelling
-weather
 photo photograph photography photographer
 discuss discussion
 respond response
@@ -145,7 +150,6 @@ measure measurement
 detect detection detector
 extract extraction extractor
 transform transformation
-optimise optimizer
 evaluate evaluation evaluator
 assess assessment
 inspect inspection
@@ -171,8 +175,7 @@ print printer
 scan scanner
 crawl crawler
 scrape scraper
-book booking
-reserve reservation
+reserve reservation booking booked
 order ordering
 ship shipping shipment
 deliver delivery
@@ -200,6 +203,20 @@ popular popularity
 probable probability
 similar similarity
 available availability
+`
+
+// ownStems are words that the stemmer would take for forms of another.
+const ownStems = `
+news general generally generic animal community communicate communication conversation
+authority excellent excellence united university universal universe experiment
+experimental position positive customer organ organic important importance interesting
+interested evening savings police secretary secret past paste past numerous several
+severity internal international internet interval matter operator opera policy probe
+relative relation relate state station statement active action activity object objective
+execute executive design designate native nation national hospital hospitality
+positive negative negotiate patent import comment commerce commercial command community
+commit committee commission company companion contact contract content contest context
+factory factor human humanity universe vocal vocation wander
 `
 
 // synonymGroups are words that stand for each other. A line "a b > c d" leads
@@ -245,7 +262,7 @@ monitor watch track observe follow
 track trace follow tracking
 schedule plan appointment calendar
 plan planner itinerary
-book reserve
+book > reserve
 buy purchase order shop
 sell trade
 pay checkout charge
@@ -286,9 +303,10 @@ map atlas geography
 fix repair correct debug resolve
 improve enhance optimize upgrade boost
 debug troubleshoot diagnose
-learn study tutor teach education course
-practice exercise train
-train practice
+learn study tutor teach education course training
+practice exercise training
+practice training
+coach training
 play game
 watch view stream
 listen hear
@@ -622,7 +640,7 @@ wine beer coffee tea > drink beverage
 ingredient > recipe cooking
 bitcoin ethereum btc eth dogecoin > crypto cryptocurrency coin
 blockchain wallet nft defi > crypto
-dollar euro yen pound rupee > currency money exchange
+dollar euro yen pound rupee usd eur gbp jpy inr cny > currency money exchange
 nasdaq dow etf dividend > stock market finance
 earnings revenue profit > finance financial company
 python javascript java golang rust typescript > code programming language
@@ -680,6 +698,218 @@ shopify amazon ebay walmart > product shopping
 uber lyft > ride taxi
 airbnb > accommodation rental stay
 zoom teams > meeting
+eclipse comet galaxy asteroid mars telescope constellation astronaut rocket nasa > space astronomy planet
+aries taurus gemini cancer leo virgo libra scorpio sagittarius capricorn aquarius pisces zodiac > horoscope astrology
+homework classroom syllabus curriculum lecture > education course student
+pronounce pronunciation accent fluent vocabulary > language speak
+grammar typo sentence paragraph rewrite rephrase paraphrase > write text
+essay novel script screenplay copy > write story
+poem sonnet haiku rhyme > poetry
+interview salary resume hire hiring > job career
+condo studio bedroom tenant landlord > apartment house rent property
+realtor realestate neighborhood > property house
+sneakers sneaker boots hoodie jeans hat bag handbag > shoes clothing apparel product
+apparel clothing wear garment
+wear > clothing fashion
+makeup skincare perfume lipstick > beauty product
+gadget headphones headphone keyboard monitor printer > product device
+backlink keyword ranking traffic serp > seo website
+domain hostname dns > website internet
+html layout landing > website design
+debt repay repayment interest installment > loan credit finance
+retirement pension savings saving > invest finance
+income payroll deduction refund > tax
+insurance premium coverage claim
+coverage claim > insurance
+petrol gasoline diesel fuel gas
+park parking garage > car
+highway traffic commute > route road map
+road street
+mechanic tire engine > car vehicle
+charger charging > electric vehicle battery
+battery power
+umbrella sunscreen > weather
+hurricane tornado cyclone typhoon thunderstorm blizzard > storm weather
+surf wave tide swell > sea ocean beach
+ocean sea marine
+river lake > water
+volcano tremor quake aftershock > earthquake
+recycle sustainability climate > environment
+donate donation nonprofit volunteer fundraiser > charity
+charity donation
+quran koran hadith torah verse gospel > religion scripture
+church mosque temple > religion
+mayor senator parliament congress president minister > government politics
+legislation statute regulation bill > law government
+court judge lawsuit trial sue > law legal
+divorce custody will > law legal
+visa immigration citizenship > government travel
+allergy asthma vaccine surgery therapy therapist anxiety depression > health medical
+therapy counseling treatment
+dentist nurse pharmacist > doctor health
+pill dose dosage prescription > medicine drug
+pregnancy pregnant > health baby
+weightloss bmi fat > fitness diet health
+muscle pushup squat > workout exercise
+sleep insomnia > health
+habit routine goal > productivity
+productivity focus efficiency
+todo reminder checklist > task
+brainstorm inspiration > idea
+idea suggestion concept
+opening checkmate grandmaster > chess
+sudoku crossword wordle > puzzle game
+puzzle riddle > game
+quiz > question game
+rpg minecraft roblox pokemon > game
+dice coin roulette lottery > random
+casino bet betting odds > game sport
+meme sticker gif > image funny
+wallpaper avatar portrait > image
+cartoon anime drawing > image art
+sculpture gallery exhibition > art museum
+camera lens > photo
+subtitle subtitles caption > video transcript
+trailer episode season > show movie
+theater theatre broadway opera musical > show ticket event
+comedian standup > comedy show
+festival gig tour > concert event music
+chord melody beat tempo > music
+dj remix > music
+bestseller paperback author chapter > book
+magazine newspaper journalist > news
+breaking politics election > news
+abstract bibliography reference > paper citation
+hypothesis theory > science research
+dna genome protein cell > biology gene
+atom molecule reaction > chemistry
+physics force gravity > science
+integral limit polynomial logarithm > math calculate
+percentage percent ratio fraction > calculate math
+probability statistics
+median deviation variance correlation regression > statistics
+histogram scatter pie bar line > chart
+flowchart sequence mindmap timeline > diagram
+dashboard kpi metric > analytics report
+report summary
+metric measure indicator
+unit kilometer mile meter pound kilogram celsius fahrenheit inch > convert unit
+timezone utc gmt > time
+deadline due > date task
+anniversary holiday > date event
+agenda minutes > meeting
+invite invitation guest attendee > event meeting
+rsvp party > event
+newsletter campaign subscriber > email marketing
+slogan tagline branding > brand marketing
+logo typography > design
+mockup prototype wireframe figma > design
+ui ux interface > design
+component widget
+crm pipeline lead deal > sales
+sales revenue
+supplier vendor warehouse stock > inventory
+shipping courier parcel package > delivery track
+package library module dependency
+npm pip pypi maven gradle cargo > package dependency
+lint linter test unittest > code
+compile compiler build
+bug stacktrace exception > debug error
+regex pattern
+vm instance aws azure gcp ec2 > cloud server
+ssh shell terminal bash command > server
+terminal shell command console
+process cpu ram > system
+firewall malware phishing breach cve > security vulnerability
+wifi bluetooth router > network
+ip subnet ping > network
+website uptime latency > performance
+screenshot viewport > browser page
+chatbot gpt llm > ai
+artificial intelligence > ai
+prompt instruction
+neural model training > ai
+dataset corpus > data
+row column cell > table spreadsheet
+select join where > sql query
+backup restore snapshot
+snapshot backup
+sync synchronize
+synchronize sync
+zip archive tar > compress file
+qr barcode > code scan
+signature sign contract > document
+form survey questionnaire
+survey poll
+vote poll
+invoice receipt > payment
+receipt invoice
+wallet balance transfer > payment money account
+transfer send
+withdraw deposit > bank money
+deposit > bank
+atm branch > bank
+bond dividend option futures > stock invest
+bull bear > market
+quote ticker > stock
+token contract gas mint > crypto blockchain
+blockchain crypto
+restaurant menu chef waiter reservation > dining food
+cuisine italian chinese mexican indian thai > restaurant food
+bar pub nightlife club > restaurant entertainment
+entertainment fun leisure
+zoo park playground > attraction
+attraction landmark sight
+guide tutorial manual
+manual instruction documentation
+documentation docs doc
+passport embassy > travel
+backpack luggage camping > travel
+cruise ferry ship > travel
+ship boat vessel
+airport terminal gate > flight
+checkin boarding layover > flight
+roundtrip oneway nonstop > flight
+suite room night > hotel
+room > hotel
+bnb hostel motel inn > hotel accommodation
+puppy breed vet > pet dog
+vet veterinarian > pet animal
+garden gardening seed soil > plant
+kitchen oven bake baking grill > cooking recipe
+ingredient flour sugar egg butter > recipe
+dish cuisine meal
+lunch dinner > restaurant
+furniture decor renovation > home
+temperature humidity wind > weather
+thermostat lights appliance > home device
+fan heater conditioner > appliance temperature
+children kids toddler > child
+learning educational > education
+activity game
+brother sister mother father > family
+love relationship marriage > dating
+marriage wedding
+gift souvenir
+coupon voucher promo promotion > discount
+promotion discount offer
+price compare cheapest > shopping product
+sale bargain > discount
+brand company logo
+officer ceo founder executive > company
+address headquarters > company location
+competitor > company market
+trend insight analysis
+insight analysis
+opinion sentiment
+sentiment emotion
+emotion feeling mood
+advice recommendation guidance
+guidance advice guide
+strategy plan
+tip advice
+fact trivia information
+quote inspire motivation
 buscar search find
 crear create
 borrar eliminar delete remove
@@ -792,6 +1022,60 @@ schreiben write
 总结 摘要 summarize
 运行 执行 run execute
 工作 work job
+菜谱 食谱 recipe
+食材 ingredient
+步骤 step
+排行 热门 榜单 热搜 trend trending popular rank hot top
+新闻 资讯 news
+推荐 recommend
+优惠 discount deal
+商品 产品 product
+书籍 图书 读书 book read
+小说 novel
+电影 movie film
+游戏 game
+卡牌 card
+角色 character
+名称 name
+详情 详细 detail
+内容 content
+链接 link url
+标题 title
+关键 keyword
+结果 result
+车站 station
+余票 ticket
+文本 text
+文档 document
+笔记 note
+项目 project
+消费 shopping
+评测 review
+攻略 guide
+组件 component
+信息 information
+数字 number
+随机 random
+语音 voice speech
+聊天 chat
+学习 learn study
+健康 health
+医院 hospital
+公司 企业 company
+市场 market
+交易 trade transaction
+账户 账号 account
+密码 password
+登录 login
+通知 notification
+提醒 remind reminder
+状态 status
+版本 version
+列车 train
+旅游 旅行 travel
+路径 path route
+位置 location
+坐标 coordinate
 空间 space
 検索 search
 作成 create
@@ -821,28 +1105,35 @@ schreiben write
 에어컨 air conditioner
 `
 
-// A synonymTable is both texts, read.
+// A synonymTable is the tables, read.
 type synonymTable struct {
-	family map[string]string   // stem to the stem of its family's first word
+	family map[string]string   // word to the stem that stands for it
 	group  map[string][]string // stem to other stems
 }
 
 var synonyms = sync.OnceValue(func() *synonymTable {
 	t := &synonymTable{family: make(map[string]string, 1<<10), group: make(map[string][]string, 1<<11)}
+	for line := range strings.Lines(ownStems) {
+		for _, w := range strings.Fields(line) {
+			t.family[w] = w
+		}
+	}
 	for line := range strings.Lines(families) {
 		words := strings.Fields(line)
-		for i, w := range words {
-			s := string(stem([]byte(w)))
-			if first := string(stem([]byte(words[0]))); i > 0 && s != first && t.family[s] == "" {
-				t.family[s] = first
-			}
+		if len(words) == 0 {
+			continue
+		}
+		first := string(stem([]byte(words[0])))
+		for _, w := range words {
+			t.family[w] = first
 		}
 	}
 	for line := range strings.Lines(synonymGroups) {
 		from, to, directed := strings.Cut(line, " > ")
-		left, right := t.stems(from), t.stems(to)
-		if !directed {
-			right = left
+		left := t.stems(from)
+		right := left
+		if directed {
+			right = t.stems(to)
 		}
 		for _, l := range left {
 			t.link(l, right)
@@ -854,36 +1145,39 @@ var synonyms = sync.OnceValue(func() *synonymTable {
 func (t *synonymTable) stems(line string) []string {
 	var out []string
 	for _, w := range strings.Fields(line) {
-		out = append(out, t.root(stem([]byte(w))))
+		out = append(out, string(t.stem([]byte(w))))
 	}
 	return out
 }
 
-func (t *synonymTable) root(stem []byte) string {
-	if f, ok := t.family[string(stem)]; ok {
-		return f
-	}
-	return string(stem)
-}
-
 func (t *synonymTable) link(from string, to []string) {
 	for _, s := range to {
-		known := s == from
-		for _, old := range t.group[from] {
-			known = known || old == s
-		}
-		if !known {
+		if s != from && !slices.Contains(t.group[from], s) {
 			t.group[from] = append(t.group[from], s)
 		}
 	}
 }
 
-// familyStem is the stem of a lower-case word, or that of its family's first
-// word. It may overwrite b.
-func familyStem(b []byte) []byte {
-	s := stem(b)
-	if f, ok := synonyms().family[string(s)]; ok {
-		return append(s[:0], f...)
+// stem is the stem of a lower-case word, or that of its family. It may
+// overwrite b.
+func (t *synonymTable) stem(b []byte) []byte {
+	if f, ok := t.family[string(b)]; ok {
+		return append(b[:0], f...)
 	}
-	return s
+	if n := len(b); n > 3 && b[n-1] == 's' {
+		if f, ok := t.family[string(b[:n-1])]; ok {
+			return append(b[:0], f...)
+		}
+		if string(b[n-3:]) == "ies" {
+			var word [maxWordBytes]byte
+			if f, ok := t.family[string(append(append(word[:0], b[:n-3]...), 'y'))]; ok {
+				return append(b[:0], f...)
+			}
+		}
+	}
+	return stem(b)
 }
+
+// familyStem is the stem that a lower-case word is indexed by. It may overwrite
+// b.
+func familyStem(b []byte) []byte { return synonyms().stem(b) }
