@@ -3,12 +3,16 @@ package main
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 
+	"github.com/aster-mcp/aster/cdp/cdptest"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -24,15 +28,55 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           filepath.Join("testdata", "script"),
 		UpdateScripts: *update,
-		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"exitcode": exitCode},
+		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"exitcode": exitCode, "absent": absent},
+		Condition: func(cond string) (bool, error) {
+			switch found := cdptest.Find() != ""; {
+			case cond != "browser":
+				return false, fmt.Errorf("unknown condition %q", cond)
+			case !found && os.Getenv("ASTER_TEST_BROWSER") == "required":
+				return false, errors.New("no Chromium found, and ASTER_TEST_BROWSER=required: install the package chromium")
+			default:
+				return found, nil
+			}
+		},
 		Setup: func(env *testscript.Env) error {
 			home := filepath.Join(env.WorkDir, "home")
 			env.Setenv("HOME", home)
 			env.Setenv("USERPROFILE", home)
 			env.Setenv("LOCALAPPDATA", filepath.Join(home, "AppData", "Local"))
-			return os.MkdirAll(home, 0o700)
+			return errors.Join(os.MkdirAll(home, 0o700), offerBrowser(env))
 		},
 	})
+}
+
+// offerBrowser puts the browser that ASTER_TEST_CHROME names on the PATH of a script, under
+// a name that aster looks for.
+func offerBrowser(env *testscript.Env) error {
+	exe := os.Getenv("ASTER_TEST_CHROME")
+	if exe == "" || runtime.GOOS == "windows" {
+		return nil
+	}
+	dir := filepath.Join(env.WorkDir, "bin")
+	env.Setenv("PATH", dir+string(filepath.ListSeparator)+env.Getenv("PATH"))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	script := "#!/bin/sh\nexec '" + strings.ReplaceAll(exe, "'", `'\''`) + "' \"$@\"\n"
+	return os.WriteFile(filepath.Join(dir, "chromium"), []byte(script), 0o700)
+}
+
+// absent is the script command "absent glob…": it requires that nothing matches.
+func absent(ts *testscript.TestScript, neg bool, args []string) {
+	if neg {
+		ts.Fatalf("absent cannot be negated")
+	}
+	for _, pattern := range args {
+		found, err := filepath.Glob(ts.MkAbs(pattern))
+		ts.Check(err)
+		if len(found) > 0 {
+			ts.Fatalf("still there: %s", strings.Join(found, " "))
+		}
+	}
 }
 
 // exitCode is the script command "exitcode N program args…": it runs the program and
