@@ -1,0 +1,42 @@
+// Package shim holds the embedded document.modelContext polyfill and the format of the
+// messages it sends.
+//
+// [Script] is for Page.addScriptToEvaluateOnNewDocument, with includeCommandLineAPI: it
+// gives every new document WebMCP as Chromium 156 has it (the imperative part, for a
+// document and its same-origin frames). [LateScript] does the same in a document that
+// is open already. Neither does anything where the browser has WebMCP itself, outside
+// secure contexts, or on an origin that [Config] leaves out.
+//
+// # The line between page and browser
+//
+// At document start the script is given the browser's command-line function inspect,
+// whose argument arrives as the DevTools event Runtime.inspectRequested. The page never
+// sees that function. When a document gets its first tool, the shim sends its api
+// object, of which the event carries a handle, and then a message: JSON text that
+// [Parse] reads. From then on each change of its tools and each end of a call is a
+// message. The api object has these members and no others:
+//
+//	protocol     number, Protocol
+//	build        string, version of the script
+//	secret       string, Config.Secret
+//	connect(f)   sends to f from now on; at once a message with every tool
+//	disconnect() forgets f; the shim stays usable to the page
+//	invoke(id, name, args)  starts a call; args is the JSON text of an object
+//	cancel(id)   aborts it
+//
+// They are called with [CallMethod], which asks the page's builtins for nothing.
+//
+// # A document that has a shim already
+//
+// A shim that an earlier aster left behind is found through the document's ModelContext
+// object, without running any code of the page: its private field [DoorField], which
+// Runtime.getProperties lists under privateProperties, holds the api object. In
+// documents that had the script from their start there is also an event listener of the
+// type [DoorEvent] (DOMDebugger.getEventListeners); called without arguments it returns
+// the api object. In late documents it is missing, because the page may have replaced
+// addEventListener, and would be handed the api. Whatever is found counts only if its
+// secret is the right one.
+//
+// Everything that comes from a page is hostile: [Parse] bounds it by the constants of
+// this package and never panics. All functions may be called from any goroutine.
+package shim

@@ -1,0 +1,208 @@
+package shim
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+)
+
+// Bounds of what a page may send.
+const (
+	MaxMessageBytes = 64 << 20 // one message
+	MaxTools        = 10_000   // entries of Add, and of Remove, in one message
+	MaxNameBytes    = 128      // a tool's name
+	MaxTextBytes    = 64 << 10 // a title, a description, an error, a stack, an exposed origin, each
+	MaxSchemaBytes  = 1 << 20  // the text of an input schema
+	MaxExposedTo    = 100      // origins that a tool is exposed to
+	MaxIDBytes      = 256      // the id of a call
+)
+
+// ErrMessage is what every error of [Parse] wraps.
+var ErrMessage = errors.New("bad message from the page")
+
+// Message is what a page's shim sent: exactly one of the fields is set.
+type Message struct {
+	Tools  *Tools
+	Result *Result
+}
+
+// Tools is a change of a document's tools, to be applied in the order of its fields.
+type Tools struct {
+	Reset  bool     // forget every tool of the document
+	Remove []string // names
+	Add    []Tool
+}
+
+// Tool is a tool as its page describes it.
+type Tool struct {
+	// Name matches ^[A-Za-z0-9_.-]{1,128}$.
+	Name               string
+	Title, Description string
+	// InputSchema is valid JSON: the text of an object or array; nil where the page gave
+	// no schema, one that is no object, or one above MaxSchemaBytes. It need not be a
+	// JSON Schema.
+	InputSchema json.RawMessage
+	// Annotations is nil where the page gave none.
+	Annotations *Annotations
+	// ExposedTo lists the origins, besides its own, that may see the tool.
+	ExposedTo []string
+}
+
+// Annotations are a page's hints about a tool.
+type Annotations struct {
+	ReadOnly         bool `json:"readOnlyHint"`
+	UntrustedContent bool `json:"untrustedContentHint"`
+	Consequential    bool `json:"consequentialHint"`
+	Debugging        bool `json:"debugging"`
+}
+
+// Values of Result.Status.
+const (
+	StatusCompleted = "Completed"
+	StatusError     = "Error"
+	StatusCanceled  = "Canceled"
+)
+
+// Result is the end of a call.
+type Result struct {
+	ID     string // as given to invoke
+	Status string // one of the Status constants
+	Output string // Completed: the text that native executeTool resolves with
+	Error  string // Error: a line that says what went wrong
+	Stack  string // Error: the stack of what was thrown, if it had one
+	// NotFound says that there was no tool of that name. Nothing was run.
+	NotFound bool
+}
+
+// wire is a message as it comes up.
+type wire struct {
+	T        string     `json:"t"`
+	Reset    bool       `json:"reset"`
+	Remove   []string   `json:"remove"`
+	Add      []wireTool `json:"add"`
+	ID       string     `json:"id"`
+	Status   string     `json:"status"`
+	Output   string     `json:"output"`
+	Error    string     `json:"error"`
+	Stack    string     `json:"stack"`
+	NotFound bool       `json:"notFound"`
+}
+
+type wireTool struct {
+	Name        string       `json:"name"`
+	Title       string       `json:"title"`
+	Description string       `json:"description"`
+	InputSchema *string      `json:"inputSchema"`
+	Annotations *Annotations `json:"annotations"`
+	ExposedTo   []string     `json:"exposedTo"`
+}
+
+// Parse reads a message of a page's shim. Unknown members are ignored; anything else
+// that is out of order or out of bounds is an error that wraps ErrMessage.
+func Parse(payload string) (*Message, error) {
+	if len(payload) > MaxMessageBytes {
+		return nil, bad("%d bytes, more than %d", len(payload), MaxMessageBytes)
+	}
+	var w wire
+	if err := json.Unmarshal([]byte(payload), &w); err != nil {
+		return nil, bad("%v", err)
+	}
+	switch w.T {
+	case "tools":
+		return w.tools()
+	case "result":
+		return w.result()
+	}
+	return nil, bad("of unknown type %.40q", w.T)
+}
+
+func bad(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrMessage, fmt.Sprintf(format, args...))
+}
+
+func (w *wire) tools() (*Message, error) {
+	if len(w.Remove) > MaxTools || len(w.Add) > MaxTools {
+		return nil, bad("%d tools removed and %d added, more than %d", len(w.Remove), len(w.Add), MaxTools)
+	}
+	for _, name := range w.Remove {
+		if !validName(name) {
+			return nil, bad("invalid tool name %.140q", name)
+		}
+	}
+	t := &Tools{Reset: w.Reset, Remove: w.Remove}
+	if len(w.Add) > 0 {
+		t.Add = make([]Tool, len(w.Add))
+	}
+	for i := range w.Add {
+		tool, err := w.Add[i].tool()
+		if err != nil {
+			return nil, err
+		}
+		t.Add[i] = tool
+	}
+	return &Message{Tools: t}, nil
+}
+
+func (w *wireTool) tool() (Tool, error) {
+	if !validName(w.Name) {
+		return Tool{}, bad("invalid tool name %.140q", w.Name)
+	}
+	if len(w.Title) > MaxTextBytes || len(w.Description) > MaxTextBytes {
+		return Tool{}, bad("title or description of %q is longer than %d bytes", w.Name, MaxTextBytes)
+	}
+	if len(w.ExposedTo) > MaxExposedTo {
+		return Tool{}, bad("%q is exposed to %d origins, more than %d", w.Name, len(w.ExposedTo), MaxExposedTo)
+	}
+	for _, o := range w.ExposedTo {
+		if len(o) > MaxTextBytes {
+			return Tool{}, bad("origin of %q is longer than %d bytes", w.Name, MaxTextBytes)
+		}
+	}
+	t := Tool{Name: w.Name, Title: w.Title, Description: w.Description, Annotations: w.Annotations, ExposedTo: w.ExposedTo}
+	if w.InputSchema != nil {
+		if len(*w.InputSchema) > MaxSchemaBytes {
+			return Tool{}, bad("input schema of %q is longer than %d bytes", w.Name, MaxSchemaBytes)
+		}
+		t.InputSchema = json.RawMessage(*w.InputSchema)
+		if !json.Valid(t.InputSchema) {
+			return Tool{}, bad("input schema of %q is not JSON", w.Name)
+		}
+	}
+	return t, nil
+}
+
+func (w *wire) result() (*Message, error) {
+	if w.ID == "" || len(w.ID) > MaxIDBytes {
+		return nil, bad("result without a usable id")
+	}
+	if len(w.Error) > MaxTextBytes || len(w.Stack) > MaxTextBytes {
+		return nil, bad("error or stack of result %q is longer than %d bytes", w.ID, MaxTextBytes)
+	}
+	r := &Result{ID: w.ID, Status: w.Status}
+	switch w.Status {
+	case StatusCompleted:
+		r.Output = w.Output
+	case StatusError:
+		r.Error, r.Stack, r.NotFound = w.Error, w.Stack, w.NotFound
+	case StatusCanceled:
+	default:
+		return nil, bad("result of unknown status %.40q", w.Status)
+	}
+	return &Message{Result: r}, nil
+}
+
+// validName reports whether name is one that native WebMCP accepts.
+func validName(name string) bool {
+	if name == "" || len(name) > MaxNameBytes || !utf8.ValidString(name) {
+		return false
+	}
+	for i := 0; i < len(name); i++ {
+		c := name[i]
+		ok := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.'
+		if !ok {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,1543 @@
+// WebMCP for a browser that has none: document.modelContext as Chromium 156 gives it
+// to a page, the imperative part, for one document and its same-origin frames; and the
+// private line over which aster hears of the tools and runs them.
+//
+// The page is hostile ground. Three rules follow.
+//
+//  1. What the page could replace is captured before its first script runs, and only
+//     the captured functions are used: apply(dispatchEvent, target, [event]), never
+//     target.dispatchEvent(event). No iteration, spreading or destructuring of arrays,
+//     no assignment to array elements, no instanceof: they all ask the page.
+//  2. What is not the page's own (the api object, the secret, notify, the text of
+//     messages) is handled with syntax only: literals, own properties of objects
+//     without a prototype, string concatenation, private fields, closures. So the rule
+//     holds in a document that was tampered with before we came (late) as well.
+//  3. Every function is strict: a page's callback finds no caller, arguments or this.
+//
+// config: allow, deny (origin globs), legacy, secret, meeting (the event type by which
+// the shims of two frames find each other; derived from the secret, unknown to pages),
+// build, limits. notify: the browser's inspect(), or undefined. late: the document was
+// open before us. The value is the api object of the document, or the reason why there
+// is none: "denied", "insecure", "native", "page".
+(function (config, notify, late) {
+  'use strict';
+
+  // ---- Which documents -------------------------------------------------------------
+
+  // A "*" in glob stands for any characters but "/". The same as MatchOrigin in Go.
+  function matches(glob, origin) {
+    let g = 0, o = 0, star = -1, from = 0;
+    while (o < origin.length) {
+      if (g < glob.length && glob[g] === '*') {
+        star = g++;
+        from = o;
+      } else if (g < glob.length && glob[g] === origin[o]) {
+        g++;
+        o++;
+      } else if (star >= 0 && origin[from] !== '/') {
+        g = star + 1;
+        o = ++from;
+      } else {
+        return false;
+      }
+    }
+    while (g < glob.length && glob[g] === '*') g++;
+    return g === glob.length;
+  }
+
+  function matchesAny(globs, origin) {
+    for (let i = 0; i < globs.length; i++) if (matches(globs[i], origin)) return true;
+    return false;
+  }
+
+  const maxAncestors = 100;
+
+  // The origin that speaks for the document: its own, else (opaque) the nearest
+  // ancestor's that is not opaque, else its URL's.
+  function inScope() {
+    if (config.deny.length === 0 && config.allow.length === 0) return true;
+    const ancestors = location.ancestorOrigins;
+    let effective = self.origin;
+    for (let i = 0; i < maxAncestors && typeof ancestors[i] === 'string'; i++) {
+      if (matchesAny(config.deny, ancestors[i])) return false;
+      if (effective === 'null') effective = ancestors[i];
+    }
+    if (effective === 'null') effective = location.origin;
+    if (matchesAny(config.deny, effective) || matchesAny(config.deny, location.origin)) return false;
+    return config.allow.length === 0 || matchesAny(config.allow, effective);
+  }
+
+  if (!inScope()) return 'denied';
+  if (!isSecureContext) return 'insecure';
+
+  // The text of a function, as the browser tells it in an error of its own: no code of
+  // the page takes part. Only for functions that are no constructors.
+  function sourceOf(f) {
+    try {
+      class X extends f {}
+    } catch (e) {
+      return e.message;
+    }
+  }
+  const isNative = (f, name) =>
+    sourceOf(f) === 'Class extends value function ' + name + '() { [native code] } is not a constructor or null';
+
+  {
+    const there = Reflect.getOwnPropertyDescriptor(Document.prototype, 'modelContext');
+    if (there !== undefined || 'modelContext' in document) {
+      return there !== undefined && isNative(there.get, 'get modelContext') ? 'native' : 'page';
+    }
+  }
+
+  // ---- What the page could replace later ---------------------------------------------
+
+  const {apply, construct, defineProperty, getOwnPropertyDescriptor, getPrototypeOf} = Reflect;
+  const {Promise, TypeError, DOMException, URL, WeakMap, MessageChannel} = window;
+  const {EventTarget, Event, CustomEvent, AbortController, AbortSignal} = window;
+  const {freeze, prototype: ObjectPrototype} = Object;
+  const FunctionPrototype = Function.prototype, DocumentPrototype = Document.prototype;
+  const {parse, stringify} = JSON;
+  const {slice, toWellFormed} = String.prototype;
+  const {sort} = Array.prototype;
+  const {get: mapGet, set: mapSet} = WeakMap.prototype;
+  const {addEventListener, removeEventListener, dispatchEvent} = EventTarget.prototype;
+  const {postMessage, start} = MessagePort.prototype;
+  const {abort} = AbortController.prototype;
+  const {any: anySignal} = AbortSignal;
+  const {captureStackTrace} = Error;
+  const isError = Error.isError ?? ((e) => e instanceof Error);
+  const {error: consoleError} = console, theConsole = console;
+  const {iterator, toPrimitive, toStringTag} = Symbol;
+
+  const getterOf = (object, key) => getOwnPropertyDescriptor(object, key).get;
+  const getDefaultView = getterOf(DocumentPrototype, 'defaultView');
+  const getLength = getterOf(window, 'length');
+  const getClosed = getterOf(window, 'closed');
+  const getPerformance = getterOf(window, 'performance');
+  const getDetail = getterOf(CustomEvent.prototype, 'detail');
+  const getSignal = getterOf(AbortController.prototype, 'signal');
+  const getAborted = getterOf(AbortSignal.prototype, 'aborted');
+  const getReason = getterOf(AbortSignal.prototype, 'reason');
+  const getPort1 = getterOf(MessageChannel.prototype, 'port1');
+  const getPort2 = getterOf(MessageChannel.prototype, 'port2');
+  const getPersisted = getterOf(PageTransitionEvent.prototype, 'persisted');
+  const getOrigin = getterOf(URL.prototype, 'origin');
+  const getProtocol = getterOf(URL.prototype, 'protocol');
+  const getHostname = getterOf(URL.prototype, 'hostname');
+  const {preventDefault} = Event.prototype;
+
+  // Whether documents of this window are origin-keyed; file: documents need not be.
+  const originKeyed = originAgentCluster !== false || location.protocol === 'file:';
+
+  // Frames meet over genuine events only.
+  const canMeet = !late || (isNative(addEventListener, 'addEventListener') && isNative(dispatchEvent, 'dispatchEvent'));
+
+  // ---- Small things ------------------------------------------------------------------
+
+  const nothing = () => {};
+
+  // Adds to an array of ours without asking setters of Array.prototype.
+  function append(list, value) {
+    defineProperty(list, list.length, {__proto__: null, value, writable: true, enumerable: true, configurable: true});
+  }
+
+  function deferred() {
+    const d = {__proto__: null, promise: undefined, resolve: nothing, reject: nothing};
+    d.promise = new Promise((resolve, reject) => {
+      d.resolve = resolve;
+      d.reject = reject;
+    });
+    return d;
+  }
+
+  function rejected(reason) {
+    const d = deferred();
+    d.reject(reason);
+    return d.promise;
+  }
+
+  // Private fields on objects that the page may hold. A field can be neither seen nor
+  // copied by a page; only the browser's debugger lists it, and #aster is where aster
+  // finds the api of a shim that an earlier aster left behind.
+  class Given {
+    constructor(object) {
+      return object;
+    }
+  }
+  class Held extends Given {
+    #state;
+    #aster;
+    constructor(context, state) {
+      super(context);
+      this.#state = state;
+      this.#aster = state.api;
+    }
+    static state(x) {
+      return typeof x === 'object' && x !== null && #state in x ? x.#state : undefined;
+    }
+    static aster(x) {
+      return x.#aster;
+    }
+  }
+  class Told extends Given {
+    #tag;
+    #toolName;
+    constructor(event, tag, toolName) {
+      super(event);
+      this.#tag = tag;
+      this.#toolName = toolName;
+    }
+    static toolName(event, tag) {
+      if (typeof event !== 'object' || event === null || !(#tag in event) || event.#tag !== tag) {
+        throw new TypeError('Illegal invocation');
+      }
+      return event.#toolName;
+    }
+  }
+
+  // ---- Web IDL conversions -----------------------------------------------------------
+  // where is the beginning of the error text, as Chromium has it.
+
+  const executing = (method) => "Failed to execute '" + method + "' on 'ModelContext': ";
+  const reading = (where, key, dictionary) =>
+    where + "Failed to read the '" + key + "' property from '" + dictionary + "': ";
+  const isObject = (v) => (typeof v === 'object' && v !== null) || typeof v === 'function';
+
+  // ToPrimitive with the hint "string". What the page's own code throws passes.
+  function toPrimitiveText(v, where) {
+    const exotic = v[toPrimitive];
+    if (exotic !== undefined && exotic !== null) {
+      if (typeof exotic !== 'function') throw new TypeError(where + 'Symbol(Symbol.toPrimitive) is not a function');
+      const p = apply(exotic, v, ['string']);
+      if (!isObject(p)) return p;
+    } else {
+      for (let i = 0; i < 2; i++) {
+        const method = i === 0 ? v.toString : v.valueOf;
+        if (typeof method !== 'function') continue;
+        const p = apply(method, v, []);
+        if (!isObject(p)) return p;
+      }
+    }
+    throw new TypeError(where + 'Cannot convert object to primitive value');
+  }
+
+  function toText(v, where) {
+    if (isObject(v)) v = toPrimitiveText(v, where);
+    if (typeof v === 'symbol') throw new TypeError(where + 'Cannot convert a Symbol value to a string');
+    return '' + v;
+  }
+
+  const toUSVText = (v, where) => apply(toWellFormed, toText(v, where), []);
+
+  function required(v, where) {
+    if (v === undefined) throw new TypeError(where + 'Required member is undefined.');
+    return v;
+  }
+
+  // An optional dictionary: undefined stands for one without members.
+  function toDictionary(v, where, type) {
+    if (v === undefined || v === null) return undefined;
+    if (!isObject(v)) throw new TypeError(where + "The provided value is not of type '" + type + "'.");
+    return v;
+  }
+
+  function toAnnotations(v, where) {
+    if (v === undefined) return undefined;
+    v = toDictionary(v, where, 'ToolAnnotations') ?? {__proto__: null};
+    return {
+      __proto__: null,
+      consequentialHint: !!v.consequentialHint,
+      debugging: !!v.debugging,
+      readOnlyHint: !!v.readOnlyHint,
+      untrustedContentHint: !!v.untrustedContentHint,
+    };
+  }
+
+  function toSchemaObject(v, where) {
+    if (v !== undefined && !isObject(v)) throw new TypeError(where + "Failed to convert value to 'object'.");
+    return v;
+  }
+
+  function toTool(v, where) {
+    const type = 'ModelContextTool';
+    if (!isObject(v)) throw new TypeError(where + "The provided value is not of type '" + type + "'.");
+    const annotations = toAnnotations(v.annotations, reading(where, 'annotations', type));
+    let at = reading(where, 'description', type);
+    const description = toUSVText(required(v.description, at), at);
+    at = reading(where, 'execute', type);
+    const execute = required(v.execute, at);
+    if (typeof execute !== 'function') throw new TypeError(at + 'The given value is not a function.');
+    const inputSchema = toSchemaObject(v.inputSchema, reading(where, 'inputSchema', type));
+    at = reading(where, 'name', type);
+    const name = toText(required(v.name, at), at);
+    const title = v.title;
+    return {
+      __proto__: null, annotations, description, execute, inputSchema, name,
+      title: title === undefined ? '' : toUSVText(title, reading(where, 'title', type)),
+    };
+  }
+
+  function isWindow(v) {
+    if (typeof v !== 'object' || v === null) return false;
+    try {
+      apply(getClosed, v, []);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  function toRegisteredTool(v, where) {
+    const type = 'RegisteredTool';
+    if (!isObject(v)) throw new TypeError(where + "The provided value is not of type '" + type + "'.");
+    toAnnotations(v.annotations, reading(where, 'annotations', type));
+    let at = reading(where, 'description', type);
+    toText(required(v.description, at), at);
+    toSchemaObject(v.inputSchema, reading(where, 'inputSchema', type));
+    at = reading(where, 'name', type);
+    const name = toText(required(v.name, at), at);
+    at = reading(where, 'origin', type);
+    const origin = toUSVText(required(v.origin, at), at);
+    const title = v.title;
+    if (title !== undefined) toText(title, reading(where, 'title', type));
+    at = reading(where, 'window', type);
+    const view = required(v.window, at);
+    if (!isWindow(view)) throw new TypeError(at + "Failed to convert value to 'Window'.");
+    return {__proto__: null, name, origin, view};
+  }
+
+  function toSignal(v, where) {
+    if (v === undefined) return undefined;
+    if (typeof v === 'object' && v !== null) {
+      try {
+        apply(getAborted, v, []);
+        return v;
+      } catch {
+        // Not a signal.
+      }
+    }
+    throw new TypeError(where + "Failed to convert value to 'AbortSignal'.");
+  }
+
+  // Takes each value of an iterable.
+  function forEachOf(v, where, take) {
+    if (!isObject(v)) throw new TypeError(where + 'The provided value cannot be converted to a sequence.');
+    const method = v[iterator];
+    if (method === undefined || method === null) {
+      throw new TypeError(where + 'The object must have a callable @@iterator property.');
+    }
+    if (typeof method !== 'function') throw new TypeError(where + '@@iterator must be a callable.');
+    const it = apply(method, v, []);
+    if (!isObject(it)) throw new TypeError(where + 'Iterator object must be an object.');
+    const next = it.next;
+    if (typeof next !== 'function') throw new TypeError(where + 'Expected next() function on iterator.');
+    for (;;) {
+      const step = apply(next, it, []);
+      if (!isObject(step)) throw new TypeError(where + 'Expected iterator.next() to return an Object.');
+      if (step.done) return;
+      take(step.value);
+    }
+  }
+
+  // A sequence of strings; undefined stands for none.
+  function toTexts(v, where) {
+    const list = [];
+    if (v !== undefined) forEachOf(v, where, (value) => append(list, toUSVText(value, where)));
+    return list;
+  }
+
+  function toRegisterOptions(v, where) {
+    const type = 'ModelContextRegisterToolOptions';
+    const o = toDictionary(v, where, type) ?? {__proto__: null};
+    return {
+      __proto__: null,
+      exposedTo: toTexts(o.exposedTo, reading(where, 'exposedTo', type)),
+      signal: toSignal(o.signal, reading(where, 'signal', type)),
+    };
+  }
+
+  function toGetOptions(v, where) {
+    const type = 'ModelContextGetToolOptions';
+    const o = toDictionary(v, where, type) ?? {__proto__: null};
+    return {__proto__: null, fromOrigins: toTexts(o.fromOrigins, reading(where, 'fromOrigins', type))};
+  }
+
+  function toExecuteOptions(v, where) {
+    const type = 'ExecuteToolOptions';
+    const o = toDictionary(v, where, type) ?? {__proto__: null};
+    return {__proto__: null, signal: toSignal(o.signal, reading(where, 'signal', type))};
+  }
+
+  // The JSON text of an object, or undefined where toJSON gives undefined. The errors
+  // of the browser's own get the method's name; what the page throws passes.
+  function toJSONText(v, where) {
+    try {
+      return stringify(v);
+    } catch (e) {
+      if (isObject(e) && getPrototypeOf(e) === TypeError.prototype) {
+        const message = e.message;
+        if (typeof message === 'string' &&
+            (begins(message, 'Converting circular structure to JSON') || begins(message, 'Do not know how to serialize a BigInt'))) {
+          throw new TypeError(where + message);
+        }
+      }
+      throw e;
+    }
+  }
+
+  function begins(text, with_) {
+    for (let i = 0; i < with_.length; i++) if (text[i] !== with_[i]) return false;
+    return true;
+  }
+
+  function ends(text, with_) {
+    const from = text.length - with_.length;
+    if (from < 0) return false;
+    for (let i = 0; i < with_.length; i++) if (text[from + i] !== with_[i]) return false;
+    return true;
+  }
+
+  // Whether JSON text is that of an object or array.
+  const isObjectText = (json) => json[0] === '{' || json[0] === '[';
+
+  const maxNameLength = 128;
+
+  function isToolName(name) {
+    if (name.length === 0 || name.length > maxNameLength) return false;
+    for (let i = 0; i < name.length; i++) {
+      const c = name[i];
+      const ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c === '_' || c === '-' || c === '.';
+      if (!ok) return false;
+    }
+    return true;
+  }
+
+  // ---- Origins -----------------------------------------------------------------------
+
+  function toURL(text) {
+    try {
+      return new URL(text);
+    } catch {
+      return undefined;
+    }
+  }
+
+  function isLoopback(host) {
+    if (host === 'localhost' || ends(host, '.localhost') || host === '[::1]') return true;
+    if (!begins(host, '127.')) return false;
+    for (let i = 0; i < host.length; i++) if (host[i] !== '.' && !(host[i] >= '0' && host[i] <= '9')) return false;
+    return true;
+  }
+
+  // The origin that text names, if it is potentially trustworthy, else undefined.
+  function secureOrigin(text) {
+    const url = toURL(text);
+    if (url === undefined) return undefined;
+    const protocol = apply(getProtocol, url, []), origin = apply(getOrigin, url, []);
+    if (protocol === 'blob:' || protocol === 'filesystem:') return origin === 'null' ? undefined : secureOrigin(origin);
+    if (protocol === 'https:' || protocol === 'wss:' || protocol === 'file:') return origin;
+    if (protocol === 'chrome-extension:') return origin;
+    return isLoopback(apply(getHostname, url, [])) ? origin : undefined;
+  }
+
+  function secureOrigins(list, option) {
+    const origins = [];
+    for (let i = 0; i < list.length; i++) {
+      const origin = secureOrigin(list[i]);
+      if (origin === undefined) {
+        throw new DOMException('Only secure origins are allowed in the ' + option + ' list.', 'SecurityError');
+      }
+      append(origins, origin);
+    }
+    return origins;
+  }
+
+  // ---- One document's state ------------------------------------------------------------
+
+  // From a Document to its ModelContext, and from there, by a private field, to the state.
+  const contexts = new WeakMap();
+  let attending = false;
+
+  function contextOf(doc) {
+    let context = apply(mapGet, contexts, [doc]);
+    if (context !== undefined) return context;
+    context = construct(EventTarget, [], ModelContext);
+    apply(mapSet, contexts, [doc, context]);
+    const state = newState(doc, context);
+    new Held(context, state);
+    if (canMeet) {
+      attend(context, () => state.peer);
+      if (!attending) {
+        attending = true;
+        attend(apply(getPerformance, window, []), () => currentState()?.peer);
+      }
+    }
+    // The door: as an event listener it does nothing, called without an event it opens.
+    const door = (...given) => (given.length === 0 ? state.api : undefined);
+    if (!late) apply(addEventListener, context, [config.door, door]);
+    if (isActive(state)) {
+      const look = () => void nativeOf(state);
+      const once = {__proto__: null, once: true};
+      apply(addEventListener, doc, ['DOMContentLoaded', look, once]);
+      apply(addEventListener, window, ['load', look, once]);
+    }
+    return context;
+  }
+
+  function newState(doc, context) {
+    const state = {
+      __proto__: null, doc, context, origin: self.origin,
+      tools: {__proto__: null}, first: undefined, last: undefined,  // by name; in order of registration
+      handlers: {__proto__: null},                                  // of ontoolchange and the like
+      port: undefined, head: undefined, tail: undefined, job: undefined,  // the queue of tasks
+      calls: {__proto__: null},                                     // aster's own runs, by id
+      marked: {__proto__: null}, changed: undefined, lastChanged: undefined, flushing: false,
+      known: {__proto__: null}, announced: false,                   // what aster has been told
+      native: undefined, handed: {__proto__: null},                 // set by the hand-over
+      api: undefined, peer: undefined,
+    };
+    if (state.origin === 'null' && location.protocol === 'file:') state.origin = 'file://';
+    state.api = newApi(state);
+    state.peer = newPeer(state);
+    return state;
+  }
+
+  // The state of the window's document now, if its modelContext was ever read.
+  function currentState() {
+    const context = apply(mapGet, contexts, [document]);
+    return context === undefined ? undefined : Held.state(context);
+  }
+
+  const isActive = (state) => window.document === state.doc && apply(getDefaultView, state.doc, []) === window;
+
+  function check(state) {
+    if (!isActive(state)) throw new DOMException('The document is not active.', 'InvalidStateError');
+    if (!originKeyed) {
+      throw new DOMException('document.modelContext cannot be used when document.domain is enabled.', 'SecurityError');
+    }
+  }
+
+  // ---- Tasks -----------------------------------------------------------------------------
+
+  // Queues a task of two parts; the microtasks that now leaves run before after, as
+  // they do between two steps of a native task. hops is how many turns of the event
+  // loop the task waits: Chromium's way through the browser process takes about two.
+  // Tasks of equal hops keep their order.
+  function post(state, hops, now, after = nothing) {
+    if (state.port === undefined) openPort(state);
+    enqueue(state, {__proto__: null, hops, now, after, next: undefined});
+  }
+
+  function enqueue(state, job) {
+    job.next = undefined;
+    if (state.head === undefined) state.head = job;
+    else state.tail.next = job;
+    state.tail = job;
+    apply(postMessage, state.port, [0]);
+  }
+
+  function openPort(state) {
+    const channel = new MessageChannel();
+    const port = apply(getPort1, channel, []);
+    state.port = apply(getPort2, channel, []);
+    apply(addEventListener, port, ['message', () => {
+      const job = state.head;
+      if (job === undefined) return;
+      state.head = job.next;
+      if (--job.hops > 0) {
+        enqueue(state, job);
+        return;
+      }
+      state.job = job;
+      job.now();
+    }]);
+    apply(addEventListener, port, ['message', () => {
+      const job = state.job;
+      state.job = undefined;
+      if (job !== undefined) job.after();
+    }]);
+    apply(start, port, []);
+  }
+
+  // ---- Abort signals ------------------------------------------------------------------------
+
+  // Calls act when signal aborts, whatever the page's own listeners do. The value ends it.
+  function watch(signal, act) {
+    const one = {
+      __proto__: null,
+      [iterator]: () => {
+        let done = false;
+        return {
+          __proto__: null,
+          next: () => {
+            const step = {__proto__: null, done, value: signal};
+            done = true;
+            return step;
+          },
+        };
+      },
+    };
+    const own = apply(anySignal, AbortSignal, [one]);
+    apply(addEventListener, own, ['abort', act]);
+    return () => apply(removeEventListener, own, ['abort', act]);
+  }
+
+  const isAborted = (signal) => signal !== undefined && apply(getAborted, signal, []);
+
+  // ---- Registration ---------------------------------------------------------------------------
+
+  function register(state, given, options) {
+    check(state);
+    const tool = prepare(given, options, (name) => liveTool(state, name) !== undefined);
+    return commit(state, tool);
+  }
+
+  // Checks a tool, in Chromium's order, and makes the record of it.
+  function prepare(given, options, isTaken) {
+    const {name, title, description, annotations, execute} = given, {signal} = options;
+    if (isTaken(name)) throw new DOMException('Duplicate tool name', 'InvalidStateError');
+    if (!isToolName(name)) throw new DOMException('Invalid tool name', 'InvalidStateError');
+    if (description === '') throw new DOMException('Description is required', 'InvalidStateError');
+    let schema;
+    if (given.inputSchema !== undefined) {
+      const where = executing('registerTool');
+      schema = toJSONText(given.inputSchema, where);
+      if (schema === undefined) throw new TypeError(where + 'invalid input schema: toJSON() returns undefined');
+      // toJSON is the page's code, and may have registered this very name.
+      if (isTaken(name)) throw new DOMException('Duplicate tool name', 'InvalidStateError');
+    }
+    if (isAborted(signal)) throw apply(getReason, signal, []);
+    const exposedTo = secureOrigins(options.exposedTo, 'exposedTo');
+    return {
+      __proto__: null, name, title, description, schema, annotations, exposedTo, execute, signal,
+      unwatch: nothing, native: undefined, previous: undefined, next: undefined,
+    };
+  }
+
+  function commit(state, tool) {
+    const d = deferred(), signal = tool.signal;
+    add(state, tool);
+    if (signal !== undefined) {
+      tool.unwatch = watch(signal, () => {
+        d.reject(apply(getReason, signal, []));
+        remove(state, tool);
+      });
+    }
+    post(state, 2, () => tellChange(state), d.resolve);
+    return d.promise;
+  }
+
+  function add(state, tool) {
+    state.tools[tool.name] = tool;
+    tool.previous = state.last;
+    if (state.last === undefined) state.first = tool;
+    else state.last.next = tool;
+    state.last = tool;
+    mark(state, tool.name);
+  }
+
+  function remove(state, tool) {
+    if (tool.native !== undefined) apply(abort, tool.native, []);
+    if (state.tools[tool.name] !== tool) return;
+    forget(state, tool);
+    mark(state, tool.name);
+    post(state, 2, () => tellChange(state));
+  }
+
+  function forget(state, tool) {
+    delete state.tools[tool.name];
+    if (tool.previous === undefined) state.first = tool.next;
+    else tool.previous.next = tool.next;
+    if (tool.next === undefined) state.last = tool.previous;
+    else tool.next.previous = tool.previous;
+    tool.unwatch();
+  }
+
+  // The tool of that name. A signal that has aborted counts at once, also while the
+  // page's own listeners, which run before ours, are still being called.
+  function liveTool(state, name) {
+    const tool = state.tools[name];
+    if (tool === undefined || !isAborted(tool.signal)) return tool;
+    remove(state, tool);
+    return undefined;
+  }
+
+  // ---- Listing --------------------------------------------------------------------------------
+
+  function getTools(state, options) {
+    check(state);
+    secureOrigins(options.fromOrigins, 'fromOrigins');
+    const found = [];
+    forEachPeer(state, (peer) => {
+      const list = peer.list();
+      for (let i = 0; i < list.length; i++) {
+        const tool = list[i];
+        if (tool.schema === undefined || isObjectText(tool.schema)) {
+          append(found, {__proto__: null, tool, view: peer.view, origin: peer.origin});
+        }
+      }
+    });
+    apply(sort, found, [(a, b) => (a.tool.name < b.tool.name ? -1 : a.tool.name > b.tool.name ? 1 : 0)]);
+    const d = deferred();
+    post(state, 2, nothing, () => {
+      const tools = [];
+      for (let i = 0; i < found.length; i++) {
+        if (!apply(getClosed, found[i].view, [])) append(tools, toPageTool(found[i]));
+      }
+      d.resolve(tools);
+    });
+    return d.promise;
+  }
+
+  function toPageTool({tool, view, origin}) {
+    const a = tool.annotations;
+    return {
+      ...(a && {
+        annotations: {
+          consequentialHint: a.consequentialHint, debugging: a.debugging,
+          readOnlyHint: a.readOnlyHint, untrustedContentHint: a.untrustedContentHint,
+        },
+      }),
+      description: tool.description,
+      ...(tool.schema !== undefined && {inputSchema: parse(tool.schema)}),
+      name: tool.name,
+      origin,
+      title: tool.title,
+      window: view,
+    };
+  }
+
+  // ---- Execution: the caller's side --------------------------------------------------------------
+
+  // As errors that come from another process: with a stack that has no frames.
+  function distantError(text, name) {
+    const e = new DOMException(text, name);
+    captureStackTrace(e, nothing);
+    return e;
+  }
+  const unknownError = (text) => distantError(text, 'UnknownError');
+  const transient = 'The operation failed for an unknown transient reason (e.g. out of memory).';
+  const invocationFailed = 'Tool was executed but the invocation failed. For example, the script function threw an error';
+  const badInput = 'Failed to parse input arguments';
+  const notFound = (name) => 'Tool not found: ' + name;
+
+  function toInputText(input, where) {
+    if (input === undefined) return '{}';
+    if (!isObject(input)) throw new TypeError(where + 'invalid input object: value is not an object');
+    const json = toJSONText(input, where);
+    if (json === undefined) throw new TypeError(where + 'invalid input object: toJSON() returns undefined');
+    return json;
+  }
+
+  function executeTool(state, tool, input, options) {
+    check(state);
+    const url = toURL(tool.origin);
+    if (url === undefined) throw new DOMException('The provided origin is invalid.', 'NotSupportedError');
+    const origin = apply(getOrigin, url, []);
+    if (origin === 'null') {
+      throw new DOMException('Cannot execute tools that live in a document with an opaque origin.', 'NotSupportedError');
+    }
+    const json = toInputText(input, executing('executeTool'));
+    if (apply(getClosed, tool.view, [])) throw new DOMException('Target frame is detached.', 'InvalidStateError');
+    const signal = options.signal;
+    if (isAborted(signal)) throw apply(getReason, signal, []);
+    const d = deferred();
+    const peer = tool.view === window ? state.peer : peerAt(tool.view);
+    if (peer === undefined || peer.origin !== origin || !peer.has(tool.name) || !inSameTree(tool.view)) {
+      post(state, 2, () => d.reject(unknownError(transient)));
+      return d.promise;
+    }
+    call(state, peer, tool.name, json, signal, d);
+    return d.promise;
+  }
+
+  function call(state, peer, name, json, signal, d) {
+    const foreign = peer !== state.peer;
+    let unwatch = nothing, unleave = nothing;
+    const cancel = peer.begin(name, json, foreign, (kind, value) => {
+      unwatch();
+      unleave();
+      const settle = {
+        __proto__: null,
+        completed: () => d.resolve(value),
+        failed: () => d.reject(unknownError(invocationFailed)),
+        bad: () => d.reject(unknownError(badInput)),
+        missing: () => d.reject(unknownError(notFound(name))),
+        gone: () => d.reject(unknownError(transient)),
+        canceled: nothing,
+      }[kind];
+      post(state, 2, settle);
+    });
+    if (signal !== undefined) {
+      unwatch = watch(signal, () => {
+        d.reject(apply(getReason, signal, []));
+        cancel();
+      });
+    }
+    if (foreign) unleave = onLeave(cancel);
+  }
+
+  // Calls act when this window's document goes away; not when it is put in the
+  // back/forward cache. The value ends it.
+  function onLeave(act) {
+    const left = (e) => {
+      if (!apply(getPersisted, e, [])) act();
+    };
+    const capture = {__proto__: null, capture: true};
+    apply(addEventListener, window, ['pagehide', left, capture]);
+    return () => apply(removeEventListener, window, ['pagehide', left, capture]);
+  }
+
+  // ---- Execution: the tool's side ----------------------------------------------------------------
+
+  // Queues a run and returns a function that cancels it. done gets its end: "completed"
+  // with the output, "failed" with what was thrown, "bad" input, "missing" tool,
+  // "canceled", or "gone" with the document (told to foreign callers only).
+  function begin(state, name, json, foreign, done) {
+    const run = {__proto__: null, name, done, call: undefined, over: false, canceled: false, unleave: nothing};
+    if (foreign) run.unleave = onLeave(() => finish(run, 'gone'));
+    post(state, 1, () => startRun(state, run, json), () => {
+      if (run.call !== undefined && isActive(state)) fire(state, makeEvent(ToolActivatedEvent, 'toolactivated', run.name));
+    });
+    return () => post(state, 1, () => abortRun(run), () => {
+      if (!run.canceled) return;
+      run.canceled = false;
+      if (isActive(state)) fire(state, makeEvent(ToolCancelEvent, 'toolcancel', run.name));
+      run.unleave();
+      run.done('canceled');
+    });
+  }
+
+  function startRun(state, run, json) {
+    const tool = liveTool(state, run.name);
+    if (tool === undefined) {
+      finish(run, 'missing');
+      return;
+    }
+    run.call = realmOf(state, tool.execute)(tool.execute, json);
+    if (run.call.bad) finish(run, 'bad');
+    else void follow(run);
+  }
+
+  async function follow(run) {
+    let output;
+    try {
+      if (run.call.threw) throw run.call.value;
+      output = toOutput(await run.call.value);
+    } catch (e) {
+      if (!run.over) apply(consoleError, theConsole, ['WebMCP tool execution failed:', e]);
+      finish(run, 'failed', e);
+      return;
+    }
+    finish(run, 'completed', output);
+  }
+
+  function finish(run, kind, value) {
+    if (run.over) return;
+    run.over = true;
+    run.unleave();
+    run.done(kind, value);
+  }
+
+  function abortRun(run) {
+    if (run.over) return;
+    run.over = true;
+    run.canceled = true;
+    run.call.abort(distantError('signal is aborted without reason', 'AbortError'));
+  }
+
+  // Runs a callback of this realm; its input, options and signal are of this realm too.
+  function invoke(execute, json) {
+    const call = {__proto__: null, bad: false, threw: false, value: undefined, abort: nothing};
+    let input;
+    try {
+      input = parse(json);
+    } catch {
+      // Then it is undefined.
+    }
+    if (!isObject(input)) {
+      call.bad = true;
+      return call;
+    }
+    const controller = new AbortController();
+    const signal = apply(getSignal, controller, []);
+    const options = config.legacy ? {signal, requestUserInteraction} : {signal};
+    call.abort = (reason) => apply(abort, controller, [reason]);
+    try {
+      call.value = apply(execute, undefined, [input, options]);
+    } catch (e) {
+      call.threw = true;
+      call.value = e;
+    }
+    return call;
+  }
+
+  // The invoke of the realm that a callback belongs to.
+  function realmOf(state, f) {
+    if (owns(f)) return invoke;
+    let found = invoke;
+    forEachPeer(state, (peer) => {
+      if (peer.owns(f)) found = peer.invoke;
+    });
+    return found;
+  }
+
+  const maxPrototypes = 100;
+
+  function owns(f) {
+    try {
+      let p = getPrototypeOf(f);
+      for (let i = 0; i < maxPrototypes && p !== null; i++) {
+        if (p === FunctionPrototype) return true;
+        p = getPrototypeOf(p);
+      }
+    } catch {
+      // A proxy that does not tell.
+    }
+    return false;
+  }
+
+  // The text that a caller gets for the value of a callback.
+  function toOutput(v) {
+    if (isObject(v)) {
+      const json = stringify(v);
+      return json === undefined ? 'undefined' : json;
+    }
+    if (typeof v === 'symbol') throw new TypeError('Cannot convert a Symbol value to a string');
+    return v === '' ? 'Operation succeeded' : apply(toWellFormed, '' + v, []);
+  }
+
+  // ---- Events -------------------------------------------------------------------------------------
+
+  const fire = (state, event) => apply(dispatchEvent, state.context, [event]);
+
+  function makeEvent(Interface, type, toolName) {
+    return new Told(construct(Event, [type], Interface), Interface, toolName);
+  }
+
+  // Tells every document of the page that may see this document's tools.
+  function tellChange(state) {
+    if (!isActive(state)) return;
+    forEachPeer(state, (peer) => peer.change());
+  }
+
+  function getHandler(state, type) {
+    const handler = state.handlers[type];
+    return handler === undefined ? null : handler.value;
+  }
+
+  function setHandler(state, type, value) {
+    let handler = state.handlers[type];
+    if (!isObject(value)) {
+      if (handler === undefined) return;
+      delete state.handlers[type];
+      handler.value = null;
+      apply(removeEventListener, state.context, [type, handler.listener]);
+      return;
+    }
+    if (handler !== undefined) {
+      handler.value = value;
+      return;
+    }
+    handler = {__proto__: null, value, listener: undefined};
+    handler.listener = (e) => {
+      if (typeof handler.value !== 'function') return;
+      if (apply(handler.value, state.context, [e]) === false) apply(preventDefault, e, []);
+    };
+    state.handlers[type] = handler;
+    apply(addEventListener, state.context, [type, handler.listener]);
+  }
+
+  // ---- Other frames ----------------------------------------------------------------------------------
+  // Each frame has its own shim. Two of them meet through an event whose type only shims
+  // know, dispatched at an object that is genuine wherever it comes from: the window's
+  // performance object, or a ModelContext. The listener puts its peer record into the
+  // event's detail. The records hold nothing that a same-origin page may not do anyway.
+
+  function attend(target, peer) {
+    apply(addEventListener, target, [config.meeting, (e) => {
+      apply(getDetail, e, []).peer = peer();
+    }]);
+  }
+
+  function meet(target) {
+    if (!canMeet) return undefined;
+    const detail = {__proto__: null, peer: undefined};
+    try {
+      apply(dispatchEvent, target, [new CustomEvent(config.meeting, {__proto__: null, detail})]);
+    } catch {
+      // Not an event target.
+    }
+    return detail.peer;
+  }
+
+  // The peer of a window's document: undefined for another origin, or when nobody ever
+  // read that document's modelContext.
+  function peerAt(view) {
+    let doc, performance;
+    try {
+      doc = view.document;
+      performance = apply(getPerformance, view, []);
+    } catch {
+      return undefined;
+    }
+    const peer = meet(performance);
+    return peer !== undefined && peer.doc === doc ? peer : undefined;
+  }
+
+  function inSameTree(view) {
+    try {
+      return view.top === window.top;
+    } catch {
+      return false;
+    }
+  }
+
+  // Visits the documents of the page with this origin, in the order of the frame tree.
+  // An opaque origin is only itself.
+  function forEachPeer(state, visit) {
+    if (state.origin === 'null') {
+      visit(state.peer);
+      return;
+    }
+    const walk = (view) => {
+      const peer = view === window ? currentState()?.peer : peerAt(view);
+      if (peer !== undefined && peer.origin === state.origin) visit(peer);
+      const n = apply(getLength, view, []);
+      for (let i = 0; i < n; i++) {
+        const child = view[i];
+        if (isWindow(child)) walk(child);
+      }
+    };
+    walk(window.top);
+  }
+
+  function newPeer(state) {
+    return {
+      __proto__: null,
+      doc: state.doc,
+      view: window,
+      origin: state.origin,
+      context: state.context,
+      has: (name) => liveTool(state, name) !== undefined,
+      list: () => {
+        const list = [];
+        for (let tool = state.first; tool !== undefined; tool = tool.next) {
+          if (!isAborted(tool.signal)) append(list, tool);
+        }
+        return list;
+      },
+      begin: (name, json, foreign, done) => begin(state, name, json, foreign, done),
+      change: () => fire(state, new Event('toolchange')),
+      owns,
+      invoke,
+      perform: (method, a, b, c) => perform(state, method, a, b, c),
+      getHandler: (type) => getHandler(state, type),
+      setHandler: (type, value) => setHandler(state, type, value),
+      native: () => nativeOf(state),
+    };
+  }
+
+  // The peer of a ModelContext of this realm or another, else undefined.
+  function peerOf(context) {
+    const state = Held.state(context);
+    if (state !== undefined) return state.peer;
+    if (typeof context !== 'object' || context === null) return undefined;
+    const peer = meet(context);
+    return peer !== undefined && peer.context === context ? peer : undefined;
+  }
+
+  // ---- The interfaces --------------------------------------------------------------------------------
+
+  const operations = {
+    __proto__: null,
+    registerTool: {
+      __proto__: null,
+      convert: (a, b, c, where) => ({__proto__: null, a: toTool(a, where), b: toRegisterOptions(b, where), c: undefined}),
+      run: register,
+    },
+    getTools: {
+      __proto__: null,
+      convert: (a, b, c, where) => ({__proto__: null, a: toGetOptions(a, where), b: undefined, c: undefined}),
+      run: getTools,
+    },
+    executeTool: {
+      __proto__: null,
+      convert: (a, b, c, where) => ({__proto__: null, a: toRegisteredTool(a, where), b, c: toExecuteOptions(c, where)}),
+      run: executeTool,
+    },
+  };
+
+  function perform(state, method, a, b, c) {
+    try {
+      return operations[method].run(state, a, b, c);
+    } catch (e) {
+      return rejected(e);
+    }
+  }
+
+  // Arguments are converted in the realm of the method; the rest happens in the realm
+  // of the object. No operation throws: it returns a rejected promise.
+  function operate(context, method, given, least, a, b, c) {
+    let peer, args;
+    try {
+      const where = executing(method);
+      peer = peerOf(context);
+      if (peer === undefined) throw new TypeError(where + 'Illegal invocation');
+      const native = peer.native();
+      if (native !== undefined) return apply(native[method], native, given === 0 ? [] : [a, b, c]);
+      if (given < least) throw new TypeError(where + least + ' argument required, but only ' + given + ' present.');
+      args = operations[method].convert(a, b, c, where);
+    } catch (e) {
+      return rejected(e);
+    }
+    return peer.perform(method, args.a, args.b, args.c);
+  }
+
+  function ModelContext() {
+    throw new TypeError(new.target === undefined ? 'Illegal constructor' : "Failed to construct 'ModelContext': Illegal constructor");
+  }
+
+  function handlerPeer(context) {
+    const peer = peerOf(context);
+    if (peer === undefined) throw new TypeError('Illegal invocation');
+    return peer;
+  }
+
+  const contextMembers = {
+    __proto__: EventTarget.prototype,
+    get ontoolchange() {
+      return handlerPeer(this).getHandler('toolchange');
+    },
+    set ontoolchange(value) {
+      handlerPeer(this).setHandler('toolchange', value);
+    },
+    get ontoolactivated() {
+      return handlerPeer(this).getHandler('toolactivated');
+    },
+    set ontoolactivated(value) {
+      handlerPeer(this).setHandler('toolactivated', value);
+    },
+    get ontoolcancel() {
+      return handlerPeer(this).getHandler('toolcancel');
+    },
+    set ontoolcancel(value) {
+      handlerPeer(this).setHandler('toolcancel', value);
+    },
+    executeTool(tool, input = undefined, options = undefined) {
+      return operate(this, 'executeTool', arguments.length, 1, tool, input, options);
+    },
+    getTools(options = undefined) {
+      return operate(this, 'getTools', arguments.length, 0, options, undefined, undefined);
+    },
+    registerTool(tool, options = undefined) {
+      return operate(this, 'registerTool', arguments.length, 1, tool, options, undefined);
+    },
+  };
+
+  function constructEvent(Interface, name, target, given, type, init) {
+    const where = "Failed to construct '" + name + "': ";
+    if (target === undefined) {
+      throw new TypeError(where + "Please use the 'new' operator, this DOM object constructor cannot be called as a function.");
+    }
+    if (given === 0) throw new TypeError(where + '1 argument required, but only 0 present.');
+    type = toText(type, where);
+    const dictionary = name + 'Init';
+    const o = toDictionary(init, where, dictionary) ?? {__proto__: null};
+    const eventInit = {__proto__: null, bubbles: !!o.bubbles, cancelable: !!o.cancelable, composed: !!o.composed};
+    const toolName = o.toolName;
+    const text = toolName === undefined ? '' : toText(toolName, reading(where, 'toolName', dictionary));
+    return new Told(construct(Event, [type, eventInit], target), Interface, text);
+  }
+
+  function ToolActivatedEvent(type, init = undefined) {
+    return constructEvent(ToolActivatedEvent, 'ToolActivatedEvent', new.target, arguments.length, type, init);
+  }
+  const activatedMembers = {
+    __proto__: Event.prototype,
+    get toolName() {
+      return Told.toolName(this, ToolActivatedEvent);
+    },
+  };
+
+  function ToolCancelEvent(type, init = undefined) {
+    return constructEvent(ToolCancelEvent, 'ToolCancelEvent', new.target, arguments.length, type, init);
+  }
+  const cancelMembers = {
+    __proto__: Event.prototype,
+    get toolName() {
+      return Told.toolName(this, ToolCancelEvent);
+    },
+  };
+
+  const documentMembers = {
+    __proto__: null,
+    get modelContext() {
+      let view;
+      try {
+        view = apply(getDefaultView, this, []);
+      } catch {
+        throw new TypeError('Illegal invocation');
+      }
+      return view === null || view === window ? contextOf(this) : foreignContext(this, view);
+    },
+  };
+  const modelContextProperty = getOwnPropertyDescriptor(documentMembers, 'modelContext');
+
+  // Another realm's document: its own ModelContext, as its own getter gives it.
+  function foreignContext(doc, view) {
+    let peer = peerAt(view);
+    if (peer === undefined) {
+      try {
+        peer = peerOf(doc.modelContext);
+      } catch {
+        // The page put something of its own there.
+      }
+    }
+    return peer !== undefined && peer.doc === doc ? peer.context : contextOf(doc);
+  }
+
+  function hidden(object, key, value, writable) {
+    return defineProperty(object, key, {__proto__: null, value, writable, enumerable: false, configurable: true});
+  }
+
+  function install(Interface, members, Parent) {
+    const name = Interface.name;
+    hidden(members, 'constructor', Interface, true);
+    hidden(members, toStringTag, name, false);
+    defineProperty(Interface, 'prototype', {__proto__: null, value: members, writable: false});
+    Reflect.setPrototypeOf(Interface, Parent);
+    return hidden(window, name, Interface, true);
+  }
+
+  // ---- Hand-over to native WebMCP ------------------------------------------------------------------------
+  // An origin-trial token that comes after the document's start (a <meta>) gives the page
+  // the browser's own WebMCP, which overwrites our property. Then the tools move there.
+
+  function nativeOf(state) {
+    if (state.native !== undefined) return state.native;
+    const property = getOwnPropertyDescriptor(DocumentPrototype, 'modelContext');
+    if (property === undefined || property.get === modelContextProperty.get) return undefined;
+    if (!isNative(property.get, 'get modelContext') || !isActive(state)) return undefined;
+    state.native = apply(property.get, state.doc, []);
+    apply(addEventListener, state.native, ['toolchange', () => fire(state, new Event('toolchange'))]);
+    apply(addEventListener, state.native, ['toolactivated', (e) => fire(state, makeEvent(ToolActivatedEvent, 'toolactivated', e.toolName))]);
+    apply(addEventListener, state.native, ['toolcancel', (e) => fire(state, makeEvent(ToolCancelEvent, 'toolcancel', e.toolName))]);
+    const first = state.first;
+    state.tools = {__proto__: null};
+    state.first = state.last = undefined;
+    for (let tool = first; tool !== undefined; tool = tool.next) if (!isAborted(tool.signal)) handOver(state, tool);
+    state.marked = {__proto__: null};
+    state.known = {__proto__: null};
+    state.changed = state.lastChanged = undefined;
+    if (state.announced && notify !== undefined) tell('{"t":"tools","reset":true}');
+    return state.native;
+  }
+
+  function handOver(state, tool) {
+    const {name, title, description, execute, annotations, schema, exposedTo} = tool;
+    tool.native = new AbortController();
+    state.handed[name] = tool;
+    const inputSchema = schema === undefined ? undefined : {__proto__: null, toJSON: () => parse(schema)};
+    const given = {__proto__: null, name, title: title === '' ? undefined : title, description, execute, annotations, inputSchema};
+    const options = {__proto__: null, signal: apply(getSignal, tool.native, []), exposedTo};
+    void settled(apply(state.native.registerTool, state.native, [given, options]));
+  }
+
+  // Keeps a rejection from being reported.
+  async function settled(promise) {
+    try {
+      await promise;
+    } catch {
+      // The registration was aborted, or the name is taken.
+    }
+  }
+
+  // ---- The API of 2026's first drafts, for pages that were written for it -------------------------------------
+
+  async function requestUserInteraction(callback) {
+    if (typeof callback !== 'function') throw new TypeError('The given value is not a function.');
+    return apply(callback, undefined, []);
+  }
+
+  function ownState(context) {
+    const state = Held.state(context);
+    if (state === undefined) throw new TypeError('Illegal invocation');
+    nativeOf(state);
+    return state;
+  }
+
+  function removeAll(state) {
+    for (let tool = state.first; tool !== undefined; tool = tool.next) remove(state, tool);
+    for (const name in state.handed) remove(state, state.handed[name]);
+    state.handed = {__proto__: null};
+  }
+
+  const legacyMembers = {
+    __proto__: null,
+    clearContext() {
+      removeAll(ownState(this));
+    },
+    // Replaces every tool of the document, or none if one of the new ones is bad.
+    provideContext(params) {
+      const state = ownState(this), where = "Failed to execute 'provideContext' on 'ModelContext': ";
+      const tools = toDictionary(params, where, 'ProvideContextParams')?.tools;
+      const names = {__proto__: null}, fresh = [], options = {__proto__: null, signal: undefined, exposedTo: []};
+      if (tools !== undefined) {
+        forEachOf(tools, reading(where, 'tools', 'ProvideContextParams'), (v) => append(fresh, toTool(v, where)));
+      }
+      check(state);
+      for (let i = 0; i < fresh.length; i++) {
+        fresh[i] = prepare(fresh[i], options, (name) => name in names);
+        names[fresh[i].name] = true;
+      }
+      removeAll(state);
+      for (let i = 0; i < fresh.length; i++) {
+        if (state.native === undefined) commit(state, fresh[i]);
+        else handOver(state, fresh[i]);
+      }
+    },
+    unregisterTool(name) {
+      const state = ownState(this);
+      name = toText(name, "Failed to execute 'unregisterTool' on 'ModelContext': ");
+      const tool = liveTool(state, name) ?? state.handed[name];
+      if (tool === undefined) throw new DOMException('Invalid tool name', 'InvalidStateError');
+      delete state.handed[name];
+      remove(state, tool);
+    },
+  };
+
+  const navigatorMembers = {
+    __proto__: null,
+    get modelContext() {
+      return contextOf(document);
+    },
+  };
+
+  function installLegacy() {
+    for (const name in legacyMembers) {
+      defineProperty(contextMembers, name, getOwnPropertyDescriptor(legacyMembers, name));
+    }
+    defineProperty(Navigator.prototype, 'modelContext', getOwnPropertyDescriptor(navigatorMembers, 'modelContext'));
+  }
+
+  // ---- The line to aster ---------------------------------------------------------------------------------------
+
+  const maxBatch = 1000, maxBatchLength = 4 << 20;
+
+  function tell(x) {
+    try {
+      notify(x);
+    } catch {
+      // Nobody listens any more.
+    }
+  }
+
+  // Control characters as JSON has them.
+  const escapes = {
+    __proto__: null, '"': '\\"', '\\': '\\\\', '\b': '\\b', '\f': '\\f', '\n': '\\n', '\r': '\\r', '\t': '\\t',
+    '\u0000': '\\u0000', '\u0001': '\\u0001', '\u0002': '\\u0002', '\u0003': '\\u0003', '\u0004': '\\u0004',
+    '\u0005': '\\u0005', '\u0006': '\\u0006', '\u0007': '\\u0007', '\u000b': '\\u000b', '\u000e': '\\u000e',
+    '\u000f': '\\u000f', '\u0010': '\\u0010', '\u0011': '\\u0011', '\u0012': '\\u0012', '\u0013': '\\u0013',
+    '\u0014': '\\u0014', '\u0015': '\\u0015', '\u0016': '\\u0016', '\u0017': '\\u0017', '\u0018': '\\u0018',
+    '\u0019': '\\u0019', '\u001a': '\\u001a', '\u001b': '\\u001b', '\u001c': '\\u001c', '\u001d': '\\u001d',
+    '\u001e': '\\u001e', '\u001f': '\\u001f',
+  };
+
+  // A string as JSON text. A late document may hold a forged JSON.stringify.
+  function quote(text) {
+    if (typeof text !== 'string') return '""';
+    if (!late) return stringify(text);
+    let out = '"';
+    for (let i = 0; i < text.length; i++) {
+      const c = text[i];
+      out += c < ' ' || c === '"' || c === '\\' ? escapes[c] : c;
+    }
+    return out + '"';
+  }
+
+  // How much of text fits in max bytes of UTF-8 (a surrogate counted as three).
+  function fitting(text, max) {
+    if (text.length * 3 <= max) return text.length;
+    let bytes = 0;
+    for (let i = 0; i < text.length; i++) {
+      bytes += text[i] < '\u0080' ? 1 : text[i] < '\u0800' ? 2 : 3;
+      if (bytes > max) return i;
+    }
+    return text.length;
+  }
+
+  const ellipsis = '\u2026';
+
+  function cut(text, max) {
+    const n = fitting(text, max - 3);
+    return n === text.length ? text : apply(slice, text, [0, n]) + ellipsis;
+  }
+
+  function toolText(tool) {
+    const {limits} = config, a = tool.annotations;
+    let text = '{"name":' + quote(tool.name) + ',"title":' + quote(cut(tool.title, limits.text)) +
+      ',"description":' + quote(cut(tool.description, limits.text));
+    const {schema} = tool;
+    if (schema !== undefined && isObjectText(schema) && fitting(schema, limits.schema) === schema.length) {
+      text += ',"inputSchema":' + quote(schema);
+    }
+    if (a !== undefined) {
+      text += ',"annotations":{"readOnlyHint":' + a.readOnlyHint + ',"untrustedContentHint":' + a.untrustedContentHint +
+        ',"consequentialHint":' + a.consequentialHint + ',"debugging":' + a.debugging + '}';
+    }
+    let origins = '';
+    for (let i = 0; i < tool.exposedTo.length && i < limits.origins; i++) {
+      origins += (origins && ',') + quote(cut(tool.exposedTo[i], limits.text));
+    }
+    return text + (origins && ',"exposedTo":[' + origins + ']') + '}';
+  }
+
+  // Notes that the tool of that name has come, gone or changed. What happens until the
+  // next microtask is told in one message.
+  function mark(state, name) {
+    if (name in state.marked) return;
+    state.marked[name] = true;
+    const entry = {__proto__: null, name, next: undefined};
+    if (state.changed === undefined) state.changed = entry;
+    else state.lastChanged.next = entry;
+    state.lastChanged = entry;
+    if (state.flushing) return;
+    state.flushing = true;
+    void flushSoon(state);
+  }
+
+  async function flushSoon(state) {
+    await undefined;
+    state.flushing = false;
+    let entry = state.changed;
+    state.marked = {__proto__: null};
+    state.changed = state.lastChanged = undefined;
+    if (notify === undefined) return;
+    const batch = newBatch(false);
+    for (; entry !== undefined; entry = entry.next) {
+      const {name} = entry, tool = state.tools[name];
+      if (name in state.known) {
+        delete state.known[name];
+        batch.remove += (batch.remove && ',') + quote(name);
+        batch.count++;
+      }
+      if (tool !== undefined) addTo(state, batch, tool);
+      if (isFull(batch)) send(state, batch);
+    }
+    send(state, batch);
+  }
+
+  // Tells every tool of the document.
+  function tellAll(state) {
+    state.marked = {__proto__: null};
+    state.changed = state.lastChanged = undefined;
+    state.known = {__proto__: null};
+    const batch = newBatch(true);
+    for (let tool = state.first; tool !== undefined; tool = tool.next) {
+      addTo(state, batch, tool);
+      if (isFull(batch)) send(state, batch);
+    }
+    send(state, batch);
+  }
+
+  const newBatch = (reset) => ({__proto__: null, reset, remove: '', add: '', count: 0});
+  const isFull = (batch) => batch.count >= maxBatch || batch.add.length >= maxBatchLength;
+
+  function addTo(state, batch, tool) {
+    state.known[tool.name] = true;
+    batch.add += (batch.add && ',') + toolText(tool);
+    batch.count++;
+  }
+
+  function send(state, batch) {
+    if (!batch.reset && batch.count === 0) return;
+    if (!state.announced) {
+      state.announced = true;
+      tell(state.api);
+    }
+    tell('{"t":"tools"' + (batch.reset ? ',"reset":true' : '') + (batch.remove && ',"remove":[' + batch.remove + ']') +
+      (batch.add && ',"add":[' + batch.add + ']') + '}');
+    batch.reset = false;
+    batch.remove = batch.add = '';
+    batch.count = 0;
+  }
+
+  function report(id, kind, value, name) {
+    if (notify === undefined) return;
+    const head = '{"t":"result","id":' + quote(id) + ',"status":';
+    const failed = (error, more) => tell(head + '"Error","error":' + quote(cut(error, config.limits.text)) + more + '}');
+    if (kind === 'completed') {
+      const message = head + '"Completed","output":' + quote(value) + '}';
+      if (fitting(message, config.limits.message) === message.length) tell(message);
+      else failed('the result is larger than ' + config.limits.message + ' bytes', '');
+    } else if (kind === 'canceled') {
+      tell(head + '"Canceled"}');
+    } else if (kind === 'missing') {
+      failed(notFound(name), ',"notFound":true');
+    } else if (kind === 'bad') {
+      failed(badInput, '');
+    } else {
+      const {error, stack} = explain(value);
+      failed(error, stack === undefined ? '' : ',"stack":' + quote(cut(stack, config.limits.text)));
+    }
+  }
+
+  // What was thrown, in a line, and its stack.
+  function explain(e) {
+    try {
+      if (!isObject(e) || !isError(e)) return {__proto__: null, error: firstLine(typeof e === 'symbol' ? 'a symbol' : toText(e, '')), stack: undefined};
+      const name = toText(e.name, ''), message = toText(e.message, ''), {stack} = e;
+      const error = firstLine(message === '' ? name : name === '' ? message : name + ': ' + message);
+      return {__proto__: null, error, stack: typeof stack === 'string' ? stack : undefined};
+    } catch {
+      return {__proto__: null, error: 'an error that cannot be read', stack: undefined};
+    }
+  }
+
+  function firstLine(text) {
+    for (let i = 0; i < text.length; i++) if (text[i] === '\n') return apply(slice, text, [0, i]);
+    return text;
+  }
+
+  function newApi(state) {
+    const api = {
+      __proto__: null,
+      protocol: config.protocol,
+      build: config.build,
+      secret: config.secret,
+      connect: (f) => {
+        nativeOf(state);
+        notify = f;
+        state.announced = true;
+        tellAll(state);
+      },
+      disconnect: () => {
+        notify = undefined;
+      },
+      invoke: (id, name, args) => {
+        nativeOf(state);
+        state.calls[id] = begin(state, name, args, false, (kind, value) => {
+          delete state.calls[id];
+          report(id, kind, value, name);
+        });
+      },
+      cancel: (id) => {
+        const cancel = state.calls[id];
+        if (cancel !== undefined) cancel();
+      },
+    };
+    // A late document may hold a forged Object.freeze, which must not see this object.
+    return late ? api : freeze(api);
+  }
+
+  // ---- Installation -----------------------------------------------------------------------------------------------
+
+  if (config.legacy) installLegacy();
+  const installed = install(ModelContext, contextMembers, EventTarget) &&
+    install(ToolActivatedEvent, activatedMembers, Event) &&
+    install(ToolCancelEvent, cancelMembers, Event) &&
+    defineProperty(DocumentPrototype, 'modelContext', modelContextProperty);
+  if (!installed) return 'page';
+  return late ? Held.aster(contextOf(document)) : undefined;
+})

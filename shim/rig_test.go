@@ -1,0 +1,313 @@
+package shim_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aster-mcp/aster/cdp/cdptest"
+	"github.com/aster-mcp/aster/shim"
+)
+
+// shared outlives single tests: the browsers and the server that all of them use.
+// It ends in TestMain.
+type shared struct {
+	testing.TB
+	mu       sync.Mutex
+	cleanups []func() // guarded by mu
+}
+
+func (s *shared) Helper() {}
+func (s *shared) Cleanup(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cleanups = append(s.cleanups, f)
+}
+func (s *shared) Fatal(args ...any)                 { panic(fmt.Sprint(args...)) }
+func (s *shared) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
+
+// Several tabs work at once, of which only one is in front: timers must run in all.
+var unthrottled = []string{"--disable-background-timer-throttling", "--disable-renderer-backgrounding", "--disable-backgrounding-occluded-windows"}
+
+var (
+	all           shared
+	nativeBrowser = sync.OnceValue(func() *cdptest.Browser {
+		return cdptest.New(&all, &cdptest.Options{Native: true, Args: unthrottled})
+	})
+	plainBrowser = sync.OnceValue(func() *cdptest.Browser {
+		return cdptest.New(&all, &cdptest.Options{Args: unthrottled})
+	})
+	server = sync.OnceValue(func() *cdptest.Server {
+		s := cdptest.Serve(&all)
+		s.Page("/blank", blank)
+		return s
+	})
+)
+
+const blank = "<!doctype html><title>blank</title><body>"
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for i := len(all.cleanups) - 1; i >= 0; i-- {
+		all.cleanups[i]()
+	}
+	os.Exit(code)
+}
+
+// testSecret is the secret of every shim under test.
+const testSecret = "the-secret-of-the-test"
+
+// inject makes the shim part of every document that the tab loads from now on.
+func inject(t testing.TB, p *cdptest.Page, cfg shim.Config) {
+	t.Helper()
+	if cfg.Secret == "" {
+		cfg.Secret = testSecret
+	}
+	p.Call(t, "Runtime.enable", nil)
+	p.Call(t, "Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": shim.Script(cfg), "includeCommandLineAPI": true})
+}
+
+// openPlain opens a tab without the shim in the browser without native WebMCP.
+func openPlain(t testing.TB, url string) *cdptest.Page {
+	t.Helper()
+	cdptest.Require(t)
+	p := plainBrowser().NewPage(t, url)
+	t.Cleanup(func() { p.Close(t) })
+	return p
+}
+
+// openShim opens a tab with the shim in it.
+func openShim(t testing.TB, url string, cfg shim.Config) *cdptest.Page {
+	t.Helper()
+	p := openPlain(t, "about:blank")
+	inject(t, p, cfg)
+	if url != "about:blank" {
+		p.Navigate(t, url)
+	}
+	return p
+}
+
+// testdata reads a file of testdata.
+func testdata(t testing.TB, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// eventually polls until ok, for at most ten seconds.
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within ten seconds: %s", what)
+		}
+	}
+}
+
+// peer is a DevTools session as aster has one: it hears the shim and drives it.
+type peer struct {
+	conn    *cdptest.Conn
+	session string
+
+	mu     sync.Mutex
+	events []inspected // guarded by mu
+	states []string    // guarded by mu: execution contexts created and destroyed, in order
+	cancel func()
+}
+
+// inspected is one Runtime.inspectRequested.
+type inspected struct {
+	Object struct {
+		Type     string
+		Value    json.RawMessage
+		ObjectID string
+	}
+	ExecutionContextID int
+}
+
+// text is the message that the event carries, or "".
+func (i inspected) text() string {
+	var s string
+	if i.Object.Type == "string" {
+		json.Unmarshal(i.Object.Value, &s)
+	}
+	return s
+}
+
+// newPeer attaches a connection of its own to the tab.
+func newPeer(t testing.TB, b *cdptest.Browser, target string) *peer {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	c, err := cdptest.Dial(ctx, b.WS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	p := &peer{conn: c}
+	var r struct{ SessionID string }
+	p.call(t, "Target.attachToTarget", map[string]any{"targetId": target, "flatten": true}, &r)
+	p.session = r.SessionID
+	p.cancel = c.Subscribe(p.event)
+	p.call(t, "Page.enable", nil, nil)
+	p.call(t, "Runtime.enable", nil, nil)
+	return p
+}
+
+func (p *peer) event(e cdptest.Event) {
+	if e.Session != p.session {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e.Method == "Runtime.inspectRequested" {
+		var i inspected
+		json.Unmarshal(e.Params, &i)
+		p.events = append(p.events, i)
+	}
+}
+
+// call sends a command of the peer's session and decodes the result.
+func (p *peer) call(t testing.TB, method string, params, result any) {
+	t.Helper()
+	if err := p.tryCall(method, params, result); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (p *peer) tryCall(method string, params, result any) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	raw, err := p.conn.Call(ctx, p.session, method, params)
+	if err != nil || result == nil {
+		return err
+	}
+	return json.Unmarshal(raw, result)
+}
+
+// inject adds the script to every new document of the tab, in the peer's name.
+func (p *peer) inject(t testing.TB, cfg shim.Config) {
+	t.Helper()
+	if cfg.Secret == "" {
+		cfg.Secret = testSecret
+	}
+	p.call(t, "Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": shim.Script(cfg), "includeCommandLineAPI": true}, nil)
+}
+
+// heard is everything that came up so far.
+func (p *peer) heard() []inspected {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]inspected(nil), p.events...)
+}
+
+// messages parses everything that came up as text so far.
+func (p *peer) messages(t testing.TB) []*shim.Message {
+	t.Helper()
+	var out []*shim.Message
+	for _, e := range p.heard() {
+		if e.Object.Type != "string" {
+			continue
+		}
+		m, err := shim.Parse(e.text())
+		if err != nil {
+			t.Fatalf("message %.200s: %v", e.text(), err)
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// api is the handle of the last api object that a document announced.
+func (p *peer) api(t testing.TB) string {
+	t.Helper()
+	var id string
+	eventually(t, "a document announces its api", func() bool {
+		for _, e := range p.heard() {
+			if e.Object.ObjectID != "" {
+				id = e.Object.ObjectID
+			}
+		}
+		return id != ""
+	})
+	return id
+}
+
+// tools replays the messages: the names of the live tools, in order of their arrival.
+func (p *peer) tools(t testing.TB) string {
+	t.Helper()
+	var live []string
+	drop := func(name string) {
+		for i, n := range live {
+			if n == name {
+				live = append(live[:i:i], live[i+1:]...)
+				return
+			}
+		}
+	}
+	for _, m := range p.messages(t) {
+		if m.Tools == nil {
+			continue
+		}
+		if m.Tools.Reset {
+			live = nil
+		}
+		for _, n := range m.Tools.Remove {
+			drop(n)
+		}
+		for _, tool := range m.Tools.Add {
+			live = append(live, tool.Name)
+		}
+	}
+	return strings.Join(live, ",")
+}
+
+// result waits for the result of the call named id.
+func (p *peer) result(t testing.TB, id string) *shim.Result {
+	t.Helper()
+	var r *shim.Result
+	eventually(t, "the result of "+id, func() bool {
+		for _, m := range p.messages(t) {
+			if m.Result != nil && m.Result.ID == id {
+				r = m.Result
+			}
+		}
+		return r != nil
+	})
+	return r
+}
+
+// invoke starts a call through an api handle.
+func (p *peer) invoke(t testing.TB, api, id, name, args string) {
+	t.Helper()
+	p.method(t, api, "invoke", id, name, args)
+}
+
+// method calls a method of an api handle and returns the value's type.
+func (p *peer) method(t testing.TB, api, method string, args ...string) string {
+	t.Helper()
+	list := []any{}
+	for _, a := range args {
+		list = append(list, map[string]any{"value": a})
+	}
+	var r struct {
+		Result           struct{ Type string }
+		ExceptionDetails json.RawMessage
+	}
+	p.call(t, "Runtime.callFunctionOn", map[string]any{
+		"objectId": api, "functionDeclaration": "function (a, b, c) { return this." + method + "(a, b, c); }", "arguments": list,
+	}, &r)
+	if r.ExceptionDetails != nil {
+		t.Fatalf("%s: %s", method, r.ExceptionDetails)
+	}
+	return r.Result.Type
+}

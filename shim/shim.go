@@ -1,0 +1,110 @@
+package shim
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+)
+
+//go:embed modelcontext.js
+var source string
+
+const (
+	// Protocol is the version of the api object and of the messages.
+	Protocol = 1
+	// DoorEvent is the type of the event listener that leads to the api object of a
+	// shim that was there from its document's start.
+	DoorEvent = "aster"
+	// DoorField is the private field of a ModelContext that holds the api object.
+	DoorField = "#aster"
+	// CallMethod is a function declaration for Runtime.callFunctionOn on an api object:
+	// its first argument is the method's name, at most three more are the method's own.
+	// It spreads no array, which would run the page's Array.prototype[Symbol.iterator].
+	CallMethod = "function (method, a, b, c) { return this[method](a, b, c); }"
+	// OpenDoor is a function declaration for Runtime.callFunctionOn on the listener of
+	// DoorEvent; its value is the api object, or undefined.
+	OpenDoor = "function () { return this(); }"
+)
+
+// Reasons that [LateScript] gives instead of an api object.
+const (
+	ReasonDenied   = "denied"   // Config leaves the document's origin out
+	ReasonInsecure = "insecure" // not a secure context
+	ReasonNative   = "native"   // the browser has WebMCP here
+	ReasonPage     = "page"     // the page brought a modelContext of its own, or a shim with another secret is there
+)
+
+// Config says what a script does. The zero value serves every origin.
+type Config struct {
+	// Allow and Deny are globs on origins (see MatchOrigin). A document is left alone if
+	// its origin or that of an ancestor matches Deny, or if Allow has entries and none
+	// matches its origin. For an opaque origin that of the nearest ancestor counts which
+	// is not opaque.
+	Allow, Deny []string
+	// Legacy adds what pages written for the drafts of early 2026 expect:
+	// navigator.modelContext, unregisterTool, provideContext, clearContext and
+	// client.requestUserInteraction.
+	Legacy bool
+	// Secret is what the api object shows, so that aster knows a shim of its own. No
+	// page can read it.
+	Secret string
+}
+
+// build names this version of the script.
+var build = digest("aster shim build", source)
+
+// digest is a short name for what text says, of which the text cannot be found again.
+func digest(key, text string) string {
+	mac := hmac.New(sha256.New, []byte(key))
+	mac.Write([]byte(text))
+	return hex.EncodeToString(mac.Sum(nil)[:16])
+}
+
+// settings is the config argument of modelcontext.js.
+type settings struct {
+	Allow    []string `json:"allow"`
+	Deny     []string `json:"deny"`
+	Legacy   bool     `json:"legacy"`
+	Secret   string   `json:"secret"`
+	Meeting  string   `json:"meeting"`
+	Door     string   `json:"door"`
+	Protocol int      `json:"protocol"`
+	Build    string   `json:"build"`
+	Limits   limits   `json:"limits"`
+}
+
+type limits struct {
+	Text    int `json:"text"`
+	Schema  int `json:"schema"`
+	Origins int `json:"origins"`
+	Message int `json:"message"`
+}
+
+// arguments renders the config as a JavaScript literal.
+func (c Config) arguments() string {
+	s := settings{
+		Allow: append([]string{}, c.Allow...), Deny: append([]string{}, c.Deny...), Legacy: c.Legacy, Secret: c.Secret,
+		Meeting: "aster-" + digest("aster shim meeting 1", c.Secret), Door: DoorEvent, Protocol: Protocol, Build: build,
+		Limits: limits{MaxTextBytes, MaxSchemaBytes, MaxExposedTo, MaxMessageBytes},
+	}
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // strings, numbers and booleans always encode
+	}
+	return string(b)
+}
+
+// Script is the source for Page.addScriptToEvaluateOnNewDocument, to be called with
+// includeCommandLineAPI and without worldName.
+func Script(c Config) string {
+	return strings.TrimSpace(source) + "(" + c.arguments() + ", typeof inspect === 'function' ? inspect : undefined, false);"
+}
+
+// LateScript is an expression for Runtime.evaluate in the main world of a document that
+// was open already. Its value is the api object, or one of the Reason texts.
+func LateScript(c Config) string {
+	return "(() => { try { return (" + strings.TrimSpace(source) + ")(" + c.arguments() + ", undefined, true); } catch { return '" + ReasonPage + "'; } })()"
+}
