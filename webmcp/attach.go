@@ -1,0 +1,382 @@
+package webmcp
+
+import (
+	"context"
+	"log/slog"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
+	cdpwebmcp "github.com/chromedp/cdproto/webmcp"
+
+	"github.com/aster-mcp/aster/cdp"
+	"github.com/aster-mcp/aster/shim"
+)
+
+// attachment is one connection to one browser start: it turns what the browser says
+// into changes of the registry and ends of calls. It is a cdp.Handler; the Handler
+// methods run on the connection's reading goroutine, everything else on any.
+type attachment struct {
+	opts     *Options
+	log      *slog.Logger
+	registry *Registry
+	script   string // the shim for documents to come
+	late     string // the shim for documents that are there
+	progress func(tabID, message string)
+	pages    func() // told when a page loaded, navigated or went
+
+	browser *cdp.Browser // set before Attach
+
+	mu    sync.Mutex
+	tabs  map[*cdp.Session]*tab    // by the page's session; guarded by mu
+	calls map[string]*call         // native calls by invocation ID; guarded by mu
+	early map[string]*nativeAnswer // answers that came before their call was known; guarded by mu
+	seq   int64                    // guarded by mu
+	// watchers are the running calls that want to hear of dialogs; guarded by mu.
+	watchers map[*call]*watcher
+}
+
+func newAttachment(opts *Options, registry *Registry, secret string) *attachment {
+	cfg := shim.Config{Allow: opts.Origins, Deny: opts.DenyOrigins, Legacy: opts.LegacyAPI, Secret: secret}
+	return &attachment{
+		opts: opts, log: opts.Logger, registry: registry, script: shim.Script(cfg), late: shim.LateScript(cfg),
+		progress: func(string, string) {}, pages: func() {},
+		tabs: map[*cdp.Session]*tab{}, calls: map[string]*call{}, early: map[string]*nativeAnswer{},
+	}
+}
+
+var _ cdp.Handler = (*attachment)(nil)
+
+// Attached queues what a new page or frame needs: the shim for its documents to come
+// and the browser's own WebMCP. Both are asked for everywhere; the page decides in
+// which of the two a tool appears.
+func (a *attachment) Attached(s *cdp.Session) {
+	commandLine := true
+	cdp.Post(s, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
+		Source: a.script, IncludeCommandLineAPI: &commandLine,
+	}, nil)
+	s.Post(cdpwebmcp.CommandEnable, nil, nil)
+	if s.Parent() != nil {
+		return
+	}
+	info := s.Info()
+	a.mu.Lock()
+	a.tabs[s] = &tab{
+		id: string(info.TargetID), session: s, title: info.Title, url: info.URL, attachedAt: time.Now(),
+		docs: map[*cdp.Frame]*document{}, late: map[*cdp.Frame]string{},
+	}
+	a.mu.Unlock()
+	a.pages()
+}
+
+// Detached forgets a tab; its documents have been reported gone before.
+func (a *attachment) Detached(s *cdp.Session, why cdp.Reason) {
+	a.mu.Lock()
+	t := a.tabs[s]
+	delete(a.tabs, s)
+	a.mu.Unlock()
+	if t != nil {
+		a.registry.forgetTab(t.id)
+		a.pages()
+	}
+}
+
+// TargetInfo keeps titles and addresses current.
+func (a *attachment) TargetInfo(s *cdp.Session, info *target.Info) {
+	if s == nil {
+		return
+	}
+	a.mu.Lock()
+	t := a.tabs[s]
+	titled := false
+	if t != nil {
+		titled = len(t.docs) > 0 && t.title != info.Title && placeholder(t.title, t.url)
+		t.title, t.url = info.Title, info.URL
+	}
+	a.mu.Unlock()
+	if titled {
+		a.registry.signal()
+	}
+}
+
+// askTitle asks for a tab's title: the browser does not tell when a page sets it
+// (measured in Chromium 156).
+func (a *attachment) askTitle(s *cdp.Session) {
+	s = s.Page()
+	cdp.Post(a.browser.Root(), target.GetTargetInfo, target.GetTargetInfoParams{TargetID: s.Info().TargetID}, func(r target.GetTargetInfoResult, err error) {
+		if err == nil && r.TargetInfo != nil {
+			a.TargetInfo(s, r.TargetInfo)
+		}
+	})
+}
+
+// DocumentGone takes the document's tools away and ends its calls.
+func (a *attachment) DocumentGone(f *cdp.Frame, why cdp.Reason) {
+	a.mu.Lock()
+	t := a.tabs[f.Session.Page()]
+	var d *document
+	if t != nil {
+		d = t.docs[f]
+		delete(t.docs, f)
+		delete(t.late, f)
+		if f.Main() {
+			t.dialog = nil
+			t.loading = why.Kind == cdp.Navigated || why.Kind == cdp.Reloaded
+			t.crashed = why.Kind == cdp.Crashed
+		}
+	}
+	if d == nil {
+		a.mu.Unlock()
+		return
+	}
+	removed, ended := a.endDocument(d, why)
+	a.mu.Unlock()
+	reloading := why.Kind == cdp.Reloaded || why.Kind == cdp.Navigated && sameAddress(why.URL, d.url)
+	if len(removed) > 0 {
+		a.registry.Apply(Change{Removed: removed, Reloading: reloading})
+	}
+	for _, c := range ended {
+		c.finish(outcome{kind: outcomeGone, text: why.String()})
+	}
+}
+
+// endDocument empties a document. A call to a form may be the cause of the
+// navigation, and the next document answers it: such a call stays.
+func (a *attachment) endDocument(d *document, why cdp.Reason) (removed []*PageTool, ended []*call) {
+	d.gone = true
+	for _, t := range d.tools {
+		removed = append(removed, t)
+	}
+	for _, c := range d.calls {
+		if c.tool.Native && c.tool.Declarative && (why.Kind == cdp.Navigated || why.Kind == cdp.Reloaded) && c.invocation != "" {
+			c.awaitNextDocument(why)
+			continue
+		}
+		ended = append(ended, c)
+	}
+	d.tools, d.calls = nil, nil
+	return removed, ended
+}
+
+// sameAddress reports whether a navigation comes back to the same document.
+func sameAddress(a, b string) bool {
+	a, _, _ = strings.Cut(a, "#")
+	return a != "" && a == b
+}
+
+// FrameNavigated marks the page as loading.
+func (a *attachment) FrameNavigated(f *cdp.Frame, restored bool) {
+	if !f.Main() {
+		return
+	}
+	a.mu.Lock()
+	t := a.tabs[f.Session]
+	var moved Change
+	if t != nil {
+		t.loading, t.crashed = !restored, false
+		t.url = f.URL
+		if d := t.docs[f]; d != nil && restored && d.url != f.URL {
+			moved = a.move(d, f)
+		}
+	}
+	a.mu.Unlock()
+	if t != nil {
+		a.registry.arrived(t.id, f.URL)
+	}
+	if len(moved.Removed) > 0 {
+		a.registry.Apply(moved)
+	}
+	a.pages()
+}
+
+// move corrects a document out of the back/forward cache, with a.mu held: the browser
+// reports its tools before it says where the frame now is (measured in Chromium 156).
+func (a *attachment) move(d *document, f *cdp.Frame) (c Change) {
+	for _, t := range d.tools {
+		c.Removed = append(c.Removed, t)
+	}
+	delete(d.tab.docs, f)
+	d.gone = true
+	fresh := a.document(f, d.native)
+	if fresh == nil {
+		return c
+	}
+	for _, old := range c.Removed {
+		t := old.withTitle(old.Title)
+		if fresh.add(t) {
+			c.Added = append(c.Added, t)
+		}
+	}
+	return c
+}
+
+// ContextCreated brings the shim to documents that were there before us.
+func (a *attachment) ContextCreated(f *cdp.Frame, existing bool) {
+	if existing {
+		a.adopt(f)
+	}
+}
+
+// Event handles what the sources and the dialogs say.
+func (a *attachment) Event(s *cdp.Session, method string, params jsonv2.Value) {
+	switch method {
+	case runtime.InspectRequested.Method:
+		handle(a, params, func(e *runtime.EventInspectRequested) { a.shimSays(s, e) })
+	case cdpwebmcp.ToolsAdded.Method:
+		handle(a, params, func(e *cdpwebmcp.EventToolsAdded) { a.nativeAdded(s, e) })
+	case cdpwebmcp.ToolsRemoved.Method:
+		handle(a, params, func(e *cdpwebmcp.EventToolsRemoved) { a.nativeRemoved(s, e) })
+	case cdpwebmcp.ToolResponded.Method:
+		handle(a, params, func(e *cdpwebmcp.EventToolResponded) { a.nativeResponded(s, e) })
+	case page.JavascriptDialogOpening.Method:
+		handle(a, params, func(e *page.EventJavascriptDialogOpening) { a.dialogOpened(s, e) })
+	case page.JavascriptDialogClosed.Method:
+		a.dialogClosed(s)
+	case page.LoadEventFired.Method:
+		a.loaded(s)
+	}
+}
+
+func handle[E any](a *attachment, raw jsonv2.Value, f func(*E)) {
+	e := new(E)
+	if err := jsonv2.Unmarshal(raw, e, jsonv2.AllowInvalidUTF8(true)); err != nil {
+		a.log.Warn("event not understood", "err", err)
+		return
+	}
+	f(e)
+}
+
+// loaded ends the time in which the tools of a reloaded page may come back unnoticed.
+// Pages register tools in their load handlers too, so it is not over at once.
+func (a *attachment) loaded(s *cdp.Session) {
+	a.mu.Lock()
+	t := a.tabs[s]
+	untitled := false
+	if t != nil {
+		t.loading = false
+		untitled = len(t.docs) > 0 && placeholder(t.title, t.url)
+	}
+	a.mu.Unlock()
+	if untitled {
+		a.askTitle(s)
+	}
+	if t != nil {
+		a.registry.loaded(t.id)
+	}
+	a.pages()
+}
+
+// document finds the document of a frame or makes one, with a.mu held; nil for a
+// frame of no tab or out of scope.
+func (a *attachment) document(f *cdp.Frame, native bool) *document {
+	t := a.tabs[f.Session.Page()]
+	if t == nil || !a.inScope(f) {
+		return nil
+	}
+	d := t.docs[f]
+	if d == nil {
+		d = &document{
+			att: a, session: f.Session, tab: t, frameID: string(f.ID), native: native, origin: f.Origin, url: f.URL,
+			main: f.Main(), tools: map[string]*PageTool{}, calls: map[string]*call{},
+		}
+		if u, err := url.Parse(f.URL); err == nil {
+			d.path = u.Path
+		}
+		if d.url == "" || strings.HasPrefix(d.url, "about:") {
+			d.path = "about"
+		}
+		if !d.main {
+			d.frame = t.frameName(f, d)
+		}
+		t.docs[f] = d
+		if placeholder(t.title, t.url) {
+			a.askTitle(f.Session)
+		}
+	}
+	return d
+}
+
+// frameName describes a child frame in tool names: by its name attribute, and by
+// its place among the frames of the tab that look the same.
+func (t *tab) frameName(f *cdp.Frame, d *document) string {
+	used := map[string]bool{}
+	for _, other := range t.docs {
+		if !other.main && other.origin == d.origin && other.path == d.path {
+			used[other.frame] = true
+		}
+	}
+	base := "frame:" + f.Name
+	for i, name := 1, base; ; i++ {
+		if !used[name] {
+			return name
+		}
+		name = base + "#" + strconv.Itoa(i)
+	}
+}
+
+// inScope reports whether a frame's document may be touched: by its origin, that of
+// the document it inherits from, and those of the pages it is embedded in.
+func (a *attachment) inScope(f *cdp.Frame) bool {
+	own := ""
+	if f.Origin != "null" {
+		own = f.Origin
+	}
+	chain := []string{own}
+	for _, up := range f.Ancestors() {
+		if own == "" && up.Origin != "null" && up.Origin != "" {
+			own = up.Origin
+		}
+		chain = append(chain, up.Origin)
+	}
+	if own == "" {
+		if u, err := url.Parse(f.URL); err == nil && u.Host != "" {
+			own = u.Scheme + "://" + u.Host
+		}
+	}
+	for _, origin := range append(chain, own) {
+		if matchAny(a.opts.DenyOrigins, origin) {
+			return false
+		}
+	}
+	return len(a.opts.Origins) == 0 || matchAny(a.opts.Origins, own)
+}
+
+func matchAny(globs []string, origin string) bool {
+	for _, g := range globs {
+		if origin != "" && shim.MatchOrigin(g, origin) {
+			return true
+		}
+	}
+	return false
+}
+
+// touchable reports whether a document that is there already may get the shim: web
+// pages and files only.
+func touchable(f *cdp.Frame) bool {
+	for _, scheme := range []string{"http://", "https://", "file://"} {
+		if strings.HasPrefix(f.Origin, scheme) {
+			return true
+		}
+	}
+	return false
+}
+
+// connect opens the connection for this attachment and attaches.
+func (a *attachment) connect(ctx context.Context, ep cdp.Endpoint) error {
+	b, err := cdp.Dial(ctx, ep, &cdp.Options{Logger: a.log, Handler: a})
+	if err != nil {
+		return err
+	}
+	a.browser = b // nothing is told before Attach
+	if err := b.Attach(ctx); err != nil {
+		b.Close()
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,286 @@
+package webmcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// The three tools that are always there, beside the pages' own: many clients list a
+// server's tools once and never again.
+const (
+	toolTabs  = "webmcp_tabs"
+	toolTools = "webmcp_tools"
+	toolCall  = "webmcp_call"
+)
+
+// Bounds of webmcp_tools.
+const (
+	defaultToolsLimit = 20
+	maxToolsLimit     = 100
+	maxQuery          = 1_000
+)
+
+const (
+	tabsSchema  = `{"type":"object","properties":{},"additionalProperties":false}`
+	toolsSchema = `{"type":"object","properties":{
+"query":{"type":"string","description":"Words to search for in names and descriptions; without it all tools are listed"},
+"names":{"type":"array","items":{"type":"string"},"description":"Show these tools with their input schemas"},
+"tab":{"type":"string","description":"Only the tools of this tab (an id from webmcp_tabs)"},
+"limit":{"type":"integer","minimum":1,"maximum":100,"description":"How many tools to show; 20 by default"},
+"offset":{"type":"integer","minimum":0,"description":"How many tools to pass over, to read on in a long list"}},
+"additionalProperties":false}`
+	callSchema = `{"type":"object","properties":{
+"name":{"type":"string","description":"The tool's name, from webmcp_tools or webmcp_tabs"},
+"arguments":{"type":"object","description":"The tool's arguments, as its input schema says"},
+"handle":{"type":"string","description":"Instead of name: reads on in a long result, with the handle that it gave"},
+"page":{"type":"integer","minimum":1,"description":"With handle: the page to read"}},
+"additionalProperties":false}`
+)
+
+// addFixed adds the fixed tools.
+func (b *Bridge) addFixed() {
+	readOnly := func(title string) *mcp.ToolAnnotations {
+		no := false
+		return &mcp.ToolAnnotations{Title: title, ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &no}
+	}
+	b.server.AddTool(&mcp.Tool{
+		Name: toolTabs, Title: "Open pages", InputSchema: json.RawMessage(tabsSchema), Annotations: readOnly("Open pages"),
+		Description: "Shows the pages open in the user's browser, the names of the tools that each offers, and how the connection to the browser stands.",
+	}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return b.tabsResult(ctx), nil
+	})
+	b.server.AddTool(&mcp.Tool{
+		Name: toolTools, Title: "Tools of open pages", InputSchema: json.RawMessage(toolsSchema), Annotations: readOnly("Tools of open pages"),
+		Description: "Searches or lists the tools that the open pages offer; with names, shows their input schemas. The list changes as pages open and close.",
+	}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return b.toolsResult(ctx, req.Params.Arguments), nil
+	})
+	b.server.AddTool(&mcp.Tool{
+		Name: toolCall, Title: "Call a page's tool", InputSchema: json.RawMessage(callSchema),
+		Description: "Calls a tool of an open page, by the name that webmcp_tools gives, in the page and with the user's session. Also reads on in a result that was cut, by handle and page.",
+	}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return b.callResult(ctx, req), nil
+	})
+}
+
+// decodeStrict decodes a fixed tool's arguments; what does not belong is named.
+func decodeStrict(tool string, raw json.RawMessage, into any) error {
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil
+	}
+	dec := json.NewDecoder(strings.NewReader(string(raw)))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		return fmt.Errorf("arguments of %s: %s", tool, strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return nil
+}
+
+// toolReport is one tool as webmcp_tools tells it.
+type toolReport struct {
+	Name        string          `json:"name"`
+	Title       string          `json:"title,omitempty"`
+	Description string          `json:"description"`
+	Origin      string          `json:"origin"`
+	Tab         string          `json:"tab"`
+	TabTitle    string          `json:"tabTitle"`
+	Hints       []string        `json:"hints,omitempty"`
+	InputSchema json.RawMessage `json:"inputSchema,omitempty"`
+	Note        string          `json:"note,omitempty"`
+}
+
+func report(t *PageTool, whole bool) toolReport {
+	r := toolReport{Name: t.Name, Title: oneLine(t.Title, 200), Description: oneLine(t.Description, 300), Origin: t.Origin, Tab: t.TabID, TabTitle: oneLine(t.TabTitle(), 120), Hints: hints(t)}
+	if whole {
+		r.Description, r.InputSchema, r.Note = t.Description, t.InputSchema, t.SchemaNote
+		if _, err := t.check(); err != nil {
+			r.Note = strings.TrimPrefix(r.Note+"; arguments not checked: "+err.Error(), "; ")
+		}
+	}
+	return r
+}
+
+// hints are the page's claims about a tool, in words.
+func hints(t *PageTool) (h []string) {
+	if t.Declarative {
+		h = append(h, "form")
+	}
+	if a := t.Annotations; a != nil {
+		for _, x := range []struct {
+			on   bool
+			word string
+		}{{a.ReadOnly, "read only"}, {a.Consequential, "consequential"}, {a.UntrustedContent, "results hold content of strangers"}, {a.Debugging, "for debugging"}} {
+			if x.on {
+				h = append(h, x.word)
+			}
+		}
+	}
+	return h
+}
+
+// toolsResult is the answer of webmcp_tools.
+func (b *Bridge) toolsResult(ctx context.Context, raw json.RawMessage) *mcp.CallToolResult {
+	in := struct {
+		Query  string   `json:"query"`
+		Names  []string `json:"names"`
+		Tab    string   `json:"tab"`
+		Limit  int      `json:"limit"`
+		Offset int      `json:"offset"`
+	}{Limit: defaultToolsLimit}
+	if err := decodeStrict(toolTools, raw, &in); err != nil {
+		return errorResult(err.Error())
+	}
+	switch {
+	case len(in.Query) > maxQuery:
+		return errorResult(fmt.Sprintf("query of %d bytes: at most %d", len(in.Query), maxQuery))
+	case in.Limit < 1 || in.Limit > maxToolsLimit:
+		return errorResult(fmt.Sprintf("limit %d: choose 1 to %d", in.Limit, maxToolsLimit))
+	case in.Offset < 0:
+		return errorResult(fmt.Sprintf("offset %d: it must not be negative", in.Offset))
+	}
+	tools := b.visible()
+	if in.Tab != "" {
+		tools = slices.DeleteFunc(tools, func(t *PageTool) bool { return t.TabID != in.Tab })
+	}
+	if len(in.Names) > 0 {
+		return b.schemasResult(tools, in.Names)
+	}
+	total := len(tools)
+	if in.Query != "" {
+		var err error
+		if tools, err = b.searcher.search(ctx, tools, in.Query, len(tools)); err != nil {
+			return errorResult("search: " + err.Error())
+		}
+	}
+	found := len(tools)
+	tools = tools[min(in.Offset, len(tools)):]
+	tools = tools[:min(in.Limit, len(tools))]
+	out := struct {
+		Tools []toolReport `json:"tools"`
+		Found int          `json:"found"`
+		Total int          `json:"total"`
+	}{[]toolReport{}, found, total}
+	var text strings.Builder
+	fmt.Fprintf(&text, "%d of %d tools; descriptions are the pages' own words.\n", found, total)
+	for _, t := range tools {
+		r := report(t, false)
+		out.Tools = append(out.Tools, r)
+		fmt.Fprintf(&text, "- %s [%s] %s", r.Name, r.Origin, r.Description)
+		if len(r.Hints) > 0 {
+			fmt.Fprintf(&text, " (%s)", strings.Join(r.Hints, ", "))
+		}
+		text.WriteString("\n")
+	}
+	if rest := found - in.Offset - len(tools); rest > 0 {
+		fmt.Fprintf(&text, "%d more: offset=%d\n", rest, in.Offset+len(tools))
+	}
+	if len(tools) > 0 {
+		text.WriteString("Input schemas: webmcp_tools with names. To run one: webmcp_call with name and arguments.\n")
+	} else if total == 0 {
+		text.WriteString("No open page offers tools. webmcp_tabs shows the open pages.\n")
+	}
+	return b.results.own(text.String(), out)
+}
+
+// schemasResult shows tools with their schemas.
+func (b *Bridge) schemasResult(tools []*PageTool, names []string) *mcp.CallToolResult {
+	if len(names) > maxToolsLimit {
+		return errorResult(fmt.Sprintf("%d names: at most %d at a time", len(names), maxToolsLimit))
+	}
+	out := struct {
+		Tools   []toolReport `json:"tools"`
+		Unknown []string     `json:"unknown,omitempty"`
+	}{Tools: []toolReport{}}
+	for _, name := range names {
+		found := slices.DeleteFunc(slices.Clone(tools), func(t *PageTool) bool { return t.Name != name })
+		if len(found) == 0 {
+			found = slices.DeleteFunc(slices.Clone(tools), func(t *PageTool) bool { return t.PageName != name })
+		}
+		if len(found) == 0 {
+			out.Unknown = append(out.Unknown, oneLine(name, 200))
+		}
+		for _, t := range found {
+			out.Tools = append(out.Tools, report(t, true))
+		}
+	}
+	text, err := json.MarshalIndent(out, "", " ")
+	if err != nil {
+		return errorResult("the schemas cannot be shown: " + err.Error())
+	}
+	res := b.results.own(string(text), out)
+	res.IsError = len(out.Tools) == 0
+	return res
+}
+
+// callResult is the answer of webmcp_call.
+func (b *Bridge) callResult(ctx context.Context, req *mcp.CallToolRequest) *mcp.CallToolResult {
+	in := struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+		Handle    string          `json:"handle"`
+		Page      int             `json:"page"`
+	}{Page: 1}
+	if err := decodeStrict(toolCall, req.Params.Arguments, &in); err != nil {
+		return errorResult(err.Error())
+	}
+	switch {
+	case in.Handle != "" && in.Name != "":
+		return errorResult("give name to call a tool, or handle to read on in a result, not both")
+	case in.Handle != "":
+		return b.results.readOn(in.Handle, in.Page)
+	case in.Name == "":
+		return errorResult("name is missing: call webmcp_tools to see the tools, then webmcp_call with name and arguments")
+	}
+	t, problem := b.resolve(ctx, in.Name)
+	if t == nil {
+		return errorResult(problem)
+	}
+	args := in.Arguments
+	var text string
+	if json.Unmarshal(args, &text) == nil && len(args) > 0 && args[0] == '"' { // some models send arguments as JSON in a string
+		args = json.RawMessage(text)
+		if !json.Valid(args) {
+			return errorResult("arguments must be a JSON object")
+		}
+	}
+	return b.call(ctx, req, t, args)
+}
+
+// resolve finds a tool by its MCP name, else by its page's own name if that is unique.
+func (b *Bridge) resolve(ctx context.Context, name string) (*PageTool, string) {
+	tools := b.visible()
+	var own []*PageTool
+	for _, t := range tools {
+		if t.Name == name {
+			return t, ""
+		}
+		if t.PageName == name {
+			own = append(own, t)
+		}
+	}
+	switch {
+	case len(own) == 1:
+		return own[0], ""
+	case len(own) > 1:
+		var names []string
+		for _, t := range own[:min(len(own), 10)] {
+			names = append(names, fmt.Sprintf("%s (tab %q)", t.Name, oneLine(t.TabTitle(), 60)))
+		}
+		return nil, fmt.Sprintf("%d pages have a tool %q: choose one of %s", len(own), oneLine(name, 100), strings.Join(names, ", "))
+	}
+	var near []string
+	if found, err := b.searcher.search(ctx, tools, name, 3); err == nil {
+		for _, t := range found {
+			near = append(near, t.Name)
+		}
+	}
+	if len(near) == 0 {
+		return nil, fmt.Sprintf("no open page has a tool %q; webmcp_tools lists what there is", oneLine(name, 100))
+	}
+	return nil, fmt.Sprintf("no open page has a tool %q; near: %s", oneLine(name, 100), strings.Join(near, ", "))
+}

@@ -1,0 +1,129 @@
+package webmcp
+
+import (
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/aster-mcp/aster/bridge/argcheck"
+	"github.com/aster-mcp/aster/cdp"
+)
+
+const (
+	// MaxDocumentTools is the number of tools that one document may offer; more are
+	// left out, and webmcp_tabs says so.
+	MaxDocumentTools = 2_000
+	// MaxTools is the number of tools that all pages together may offer.
+	MaxTools = 20_000
+	// MaxDocumentCalls is the number of calls that may run in one document at a time.
+	MaxDocumentCalls = 128
+)
+
+// Annotations are the hints that a page gives with a tool. They are claims of the page.
+type Annotations struct {
+	ReadOnly         bool // changes nothing
+	Consequential    bool // its effect is serious: an order, a payment
+	UntrustedContent bool // its results hold what strangers wrote
+	Debugging        bool // meant for developers of the page
+	Autosubmit       bool // a form that is sent without the user's click
+}
+
+// PageTool is one tool of one document. It never changes; a tool that is registered
+// again is a new PageTool.
+type PageTool struct {
+	// Name is the name under which MCP clients see the tool, unique among all live
+	// tools; PageName is the page's own.
+	Name, PageName     string
+	Title, Description string
+	// InputSchema is an object schema in any case; SchemaNote says what had to be
+	// changed in the page's own for that, and is usually empty.
+	InputSchema json.RawMessage
+	SchemaNote  string
+	Annotations *Annotations // nil where the page gave none
+	// Origin and URL are those of the document, TabID the browser's target ID. FrameID
+	// is the frame, Main the top one.
+	Origin, URL, TabID, FrameID string
+	Main                        bool
+	// Native is true under the browser's own WebMCP; Declarative for a form.
+	Native, Declarative bool
+
+	key    toolKey
+	doc    *document
+	toolID string // the browser's own identifier, where it has one
+
+	checkOnce sync.Once
+	checker   *argcheck.Checker
+	checkErr  error
+	rawSchema json.RawMessage // the page's own, which arguments are checked against
+}
+
+// TabTitle is the present title of the tab that the tool is in. The browser gives the
+// address for one until the page has said its title.
+func (t *PageTool) TabTitle() string {
+	t.doc.att.mu.Lock()
+	defer t.doc.att.mu.Unlock()
+	return t.doc.tab.title
+}
+
+// loading reports whether the tool's page still loads.
+func (t *PageTool) loading() bool {
+	t.doc.att.mu.Lock()
+	defer t.doc.att.mu.Unlock()
+	return t.doc.tab.loading
+}
+
+// check compiles the page's schema on first use.
+func (t *PageTool) check() (*argcheck.Checker, error) {
+	t.checkOnce.Do(func() {
+		if len(t.rawSchema) == 0 {
+			t.rawSchema = json.RawMessage(`{"type":"object"}`)
+		}
+		t.checker, t.checkErr = argcheck.New(t.rawSchema)
+	})
+	return t.checker, t.checkErr
+}
+
+// document is one document that offers tools. Its fields are guarded by the
+// attachment's lock, but those that are set once.
+type document struct {
+	att     *attachment
+	session *cdp.Session
+	tab     *tab
+	frameID string
+	native  bool
+	origin  string // set once
+	url     string // set once: the address without fragment when the document appeared
+	path    string // set once: its path
+	frame   string // set once: the frame's descriptor in tool names, "" for the main frame
+	main    bool
+
+	api     string // the shim's api object; "" under native
+	tools   map[string]*PageTool
+	calls   map[string]*call
+	gone    bool
+	dropped int // tools left out because of a bound
+
+	asking, askAgain bool // for titles: see askTitles
+}
+
+// tab is one attached page. Its fields are guarded by the attachment's lock.
+type tab struct {
+	id         string
+	session    *cdp.Session
+	title, url string
+	attachedAt time.Time
+	docs       map[*cdp.Frame]*document
+	loading    bool
+	crashed    bool
+	late       map[*cdp.Frame]string // documents that were open before us: what became of them
+	dialog     *dialog
+	// visible and focusedAt are kept for Options.ActiveTab.
+	askedAt   time.Time // zero while no answer is awaited
+	visible   bool
+	focusedAt time.Time
+}
+
+// dialog is a JavaScript dialog that is open in a tab.
+type dialog struct {
+	kind, message string
+}

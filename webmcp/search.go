@@ -1,0 +1,64 @@
+package webmcp
+
+import (
+	"context"
+	"sync"
+
+	"github.com/aster-mcp/aster/bridge"
+)
+
+// searcher keeps the catalogue of the last search, for the next one over the same tools.
+type searcher struct {
+	mu      sync.Mutex
+	tools   []*PageTool     // guarded by mu
+	catalog *bridge.Catalog // guarded by mu
+}
+
+// serverName is the server in the tool IDs of the catalogue.
+const serverName = "webmcp"
+
+// search ranks tools for a query, best first; tools that do not match are left out.
+func (s *searcher) search(ctx context.Context, tools []*PageTool, query string, limit int) ([]*PageTool, error) {
+	byID := make(map[bridge.ToolID]*PageTool, len(tools))
+	for _, t := range tools {
+		byID[bridge.NewToolID(serverName, t.Name)] = t
+	}
+	res, err := s.catalogOf(tools).Search(ctx, bridge.Query{Texts: []string{query}, Limit: limit})
+	if err != nil {
+		return nil, err
+	}
+	found := make([]*PageTool, 0, len(res.Matches))
+	for _, m := range res.Matches {
+		if t := byID[m.ID]; t != nil {
+			found = append(found, t)
+		}
+	}
+	return found, nil
+}
+
+func (s *searcher) catalogOf(tools []*PageTool) *bridge.Catalog {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.catalog != nil && sameTools(s.tools, tools) {
+		return s.catalog
+	}
+	entries := make([]bridge.Tool, 0, len(tools))
+	for _, t := range tools {
+		entries = append(entries, bridge.Tool{Server: serverName, Name: t.Name, Title: t.Title, Description: t.Description + " " + t.TabTitle(), InputSchema: t.InputSchema})
+	}
+	s.catalog, _ = bridge.NewLenientCatalog(entries, nil)
+	s.tools = append([]*PageTool(nil), tools...)
+	return s.catalog
+}
+
+func sameTools(a, b []*PageTool) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}

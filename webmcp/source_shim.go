@@ -1,0 +1,306 @@
+package webmcp
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/chromedp/cdproto/domdebugger"
+	"github.com/chromedp/cdproto/runtime"
+
+	"github.com/aster-mcp/aster/cdp"
+	"github.com/aster-mcp/aster/shim"
+)
+
+// The shim speaks through the DevTools function inspect, which it was given before
+// any script of the page ran: what it passes arrives as Runtime.inspectRequested, in
+// order and stamped with its context. We speak to it by calling methods of the api
+// object, a handle that no page can reach. See the decision on the shim's channel.
+
+// objectGroup names our handles, so that they can be let go together.
+const objectGroup = "aster"
+
+// States of documents that were open before we came, for webmcp_tabs.
+const (
+	lateShim   = "opened before aster: reload the page if it should have tools"
+	lateReload = "reload the page to enable its tools: it hides the browser's tools from us"
+	latePage   = "the page brings its own modelContext, which aster does not use"
+)
+
+// shimSays handles one message of a shim, or the api object that goes before the first.
+func (a *attachment) shimSays(s *cdp.Session, e *runtime.EventInspectRequested) {
+	f := s.FrameOf(e.ExecutionContextID)
+	if f == nil || e.Object == nil {
+		return
+	}
+	switch e.Object.Type {
+	case runtime.RemoteObjectTypeObject:
+		a.mu.Lock()
+		if d := a.document(f, false); d != nil {
+			d.api = string(e.Object.ObjectID)
+		}
+		a.mu.Unlock()
+	case runtime.RemoteObjectTypeString:
+		var payload string
+		if json.Unmarshal(e.Object.Value, &payload) != nil {
+			return
+		}
+		msg, err := shim.Parse(payload)
+		if err != nil {
+			a.log.Warn("message of a page not understood", "url", f.URL, "err", err)
+			return
+		}
+		if msg.Tools != nil {
+			a.shimTools(f, msg.Tools)
+		}
+		if msg.Result != nil {
+			a.shimResult(f, msg.Result)
+		}
+	}
+}
+
+func (a *attachment) shimTools(f *cdp.Frame, m *shim.Tools) {
+	a.mu.Lock()
+	d := a.document(f, false)
+	if d == nil {
+		a.mu.Unlock()
+		return
+	}
+	var c Change
+	if m.Reset {
+		for _, t := range d.tools {
+			c.Removed = append(c.Removed, t)
+		}
+		clear(d.tools)
+	}
+	for _, name := range m.Remove {
+		if t := d.tools[name]; t != nil {
+			c.Removed = append(c.Removed, t)
+			delete(d.tools, name)
+		}
+	}
+	for _, st := range m.Add {
+		t := &PageTool{PageName: st.Name, Title: st.Title, Description: st.Description, rawSchema: st.InputSchema}
+		if h := st.Annotations; h != nil {
+			t.Annotations = &Annotations{ReadOnly: h.ReadOnly, Consequential: h.Consequential, UntrustedContent: h.UntrustedContent, Debugging: h.Debugging}
+		}
+		if d.add(t) {
+			c.Added = append(c.Added, t)
+		}
+	}
+	a.mu.Unlock()
+	a.registry.Apply(c)
+}
+
+func (a *attachment) shimResult(f *cdp.Frame, m *shim.Result) {
+	a.mu.Lock()
+	var c *call
+	if t := a.tabs[f.Session.Page()]; t != nil && t.docs[f] != nil {
+		c = t.docs[f].calls[m.ID]
+	}
+	a.mu.Unlock()
+	if c == nil {
+		return // answered too late: the call has ended otherwise
+	}
+	switch m.Status {
+	case shim.StatusCompleted:
+		c.finish(outcome{kind: outcomeText, text: m.Output})
+	case shim.StatusCanceled:
+		c.finish(outcome{kind: outcomeCanceled})
+	default:
+		kind := outcomeError
+		if m.NotFound {
+			kind = outcomeNotFound
+		}
+		c.finish(outcome{kind: kind, text: m.Error})
+	}
+}
+
+// callAPI calls a method of a document's api object.
+func (d *document) callAPI(method string, done func(error), args ...string) {
+	params := runtime.CallFunctionOnParams{
+		ObjectID:            runtime.RemoteObjectID(d.api),
+		FunctionDeclaration: `function(m, ...a) { return this[m](...a) }`,
+		Arguments:           []*runtime.CallArgument{{Value: quote(method)}},
+	}
+	for _, arg := range args {
+		params.Arguments = append(params.Arguments, &runtime.CallArgument{Value: quote(arg)})
+	}
+	cdp.Post(d.session, runtime.CallFunctionOn, params, func(r runtime.CallFunctionOnResult, err error) {
+		if err == nil && r.ExceptionDetails != nil {
+			err = errors.New(exceptionText(r.ExceptionDetails.Exception))
+		}
+		if done != nil {
+			done(err)
+		}
+	})
+}
+
+func quote(s string) jsonv2.Value {
+	b, _ := jsonv2.Marshal(s, jsonv2.AllowInvalidUTF8(true)) // a string always marshals
+	return b
+}
+
+// The names under which DevTools gives the function that leads to us, and what it
+// says of them when they are genuine: this text is made from the source, so a page's
+// own function of the name cannot have it.
+var channels = []string{"inspect", "copy", "queryObjects"}
+
+func genuine(name string, o *runtime.RemoteObject) bool {
+	return o != nil && o.Type == runtime.RemoteObjectTypeFunction && o.Description == "function "+name+"() { [native code] }"
+}
+
+// adopt brings a document that was there before us into the fold: it installs the
+// shim, or takes over the one that an earlier aster left.
+func (a *attachment) adopt(f *cdp.Frame) {
+	if !touchable(f) || !a.inScope(f) {
+		return
+	}
+	d := &adoption{a: a, f: f, s: f.Session, context: f.Context}
+	a.note(f, lateShim)
+	cdp.Post(d.s, runtime.Evaluate, runtime.EvaluateParams{
+		Expression: a.late, ContextID: d.context, ObjectGroup: objectGroup,
+	}, func(r runtime.EvaluateResult, err error) {
+		switch {
+		case err != nil || r.ExceptionDetails != nil || r.Result == nil:
+			a.log.Debug("shim not installed", "url", f.URL, "err", err)
+		case r.Result.Type == runtime.RemoteObjectTypeObject:
+			d.connect(r.Result.ObjectID, 0)
+		case r.Result.Type == runtime.RemoteObjectTypeString:
+			var reason string
+			json.Unmarshal(r.Result.Value, &reason)
+			d.refused(reason)
+		}
+	})
+}
+
+// note remembers what became of a document that was there before us.
+func (a *attachment) note(f *cdp.Frame, text string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if t := a.tabs[f.Session.Page()]; t != nil {
+		if text == "" {
+			delete(t.late, f)
+		} else {
+			t.late[f] = text
+		}
+	}
+}
+
+// adoption is one run of adopt. All of it happens on the reading goroutine.
+type adoption struct {
+	a       *attachment
+	f       *cdp.Frame
+	s       *cdp.Session
+	context runtime.ExecutionContextID
+}
+
+// current reports whether the document is still the one that the adoption began with.
+func (d *adoption) current() bool { return d.f.Context == d.context }
+
+func (d *adoption) refused(reason string) {
+	switch reason {
+	case "page":
+		d.knock()
+	case "native":
+		d.a.note(d.f, "")
+		d.a.fillIn(d.f)
+	default:
+		d.a.note(d.f, "")
+	}
+}
+
+// knock looks for the shim of an earlier aster behind the page's modelContext.
+func (d *adoption) knock() {
+	d.a.note(d.f, latePage)
+	cdp.Post(d.s, runtime.Evaluate, runtime.EvaluateParams{
+		Expression: "document.modelContext", ContextID: d.context, ObjectGroup: objectGroup,
+	}, func(r runtime.EvaluateResult, err error) {
+		if err != nil || r.ExceptionDetails != nil || r.Result == nil || r.Result.ObjectID == "" {
+			return
+		}
+		cdp.Post(d.s, domdebugger.GetEventListeners, domdebugger.GetEventListenersParams{ObjectID: r.Result.ObjectID}, d.doors)
+	})
+}
+
+func (d *adoption) doors(r domdebugger.GetEventListenersResult, err error) {
+	if err != nil {
+		return
+	}
+	for _, l := range r.Listeners {
+		if l.Type == shim.DoorEvent && l.Handler != nil && l.Handler.ObjectID != "" {
+			d.enter(l.Handler.ObjectID)
+			return
+		}
+	}
+}
+
+// enter opens the door: called with no argument, which no page can do, it gives the
+// api object. That it is a shim of ours is proved by the secret in it.
+func (d *adoption) enter(door runtime.RemoteObjectID) {
+	cdp.Post(d.s, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
+		ObjectID: door, FunctionDeclaration: "function() { return this() }", ObjectGroup: objectGroup,
+	}, func(r runtime.CallFunctionOnResult, err error) {
+		if err != nil || r.ExceptionDetails != nil || r.Result == nil || r.Result.ObjectID == "" {
+			return
+		}
+		own := true
+		cdp.Post(d.s, runtime.GetProperties, runtime.GetPropertiesParams{ObjectID: r.Result.ObjectID, OwnProperties: &own},
+			func(p runtime.GetPropertiesResult, err error) {
+				if err == nil && d.ours(p.Result) {
+					d.a.note(d.f, "")
+					d.connect(r.Result.ObjectID, 0)
+				}
+			})
+	})
+}
+
+// ours reports whether an api object speaks our protocol and knows our secret.
+func (d *adoption) ours(props []*runtime.PropertyDescriptor) bool {
+	var protocol float64
+	var secret string
+	for _, p := range props {
+		if p.Value == nil {
+			continue
+		}
+		switch p.Name {
+		case "protocol":
+			json.Unmarshal(p.Value.Value, &protocol)
+		case "secret":
+			json.Unmarshal(p.Value.Value, &secret)
+		}
+	}
+	return protocol == shim.Protocol && secret != "" && secret == d.a.opts.Secret
+}
+
+// connect gives the shim a genuine channel, the first that the page does not shadow.
+func (d *adoption) connect(api runtime.RemoteObjectID, channel int) {
+	if !d.current() {
+		return
+	}
+	if channel == len(channels) {
+		d.a.note(d.f, lateReload)
+		return
+	}
+	commandLine := true
+	name := channels[channel]
+	cdp.Post(d.s, runtime.Evaluate, runtime.EvaluateParams{
+		Expression: name, ContextID: d.context, IncludeCommandLineAPI: &commandLine, ObjectGroup: objectGroup,
+	}, func(r runtime.EvaluateResult, err error) {
+		if err != nil || r.ExceptionDetails != nil || !genuine(name, r.Result) || !d.current() {
+			if err == nil {
+				d.connect(api, channel+1)
+			}
+			return
+		}
+		d.a.mu.Lock()
+		if doc := d.a.document(d.f, false); doc != nil {
+			doc.api = string(api)
+		}
+		d.a.mu.Unlock()
+		cdp.Post(d.s, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
+			ObjectID: api, FunctionDeclaration: "function(f) { return this.connect(f) }",
+			Arguments: []*runtime.CallArgument{{ObjectID: r.Result.ObjectID}},
+		}, nil)
+	})
+}
