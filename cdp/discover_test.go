@@ -108,11 +108,15 @@ func TestAutoFindsEveryProfile(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			first, others, err := f.Find(soon(t))
-			if err != nil {
-				t.Fatal(err)
+			diff := "untried"
+			for tries := 0; diff != "" && tries < 5; tries++ { // as in find
+				first, others, err := f.Find(soon(t))
+				if err != nil {
+					t.Fatal(err)
+				}
+				diff = cmp.Diff(want, append([]cdp.Endpoint{first}, others...))
 			}
-			if diff := cmp.Diff(want, append([]cdp.Endpoint{first}, others...)); diff != "" {
+			if diff != "" {
 				t.Errorf("endpoints (-want +got):\n%s", diff)
 			}
 		})
@@ -150,17 +154,29 @@ func TestAutoPassesOverStaleFiles(t *testing.T) {
 	}
 	live.WritePortFile(t, dir("chromium"))
 
-	f, err := cdp.NewFinder("auto", opts)
+	// Named by the user, any 404 is taken for a browser that asks.
+	f, err := cdp.NewFinder("profile:"+dir("google-chrome-unstable"), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, others, err := f.Find(soon(t))
+	if e, _, err := find(t, f); err != nil || e.WS != web.WS() || !e.Consent || e.Browser != "Chrome" {
+		t.Errorf("named: got %+v, %v", e, err)
+	}
+
+	f, err = cdp.NewFinder("auto", opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, others, err := find(t, f)
+	for tries := 0; len(others) != 1 && tries < 5; tries++ {
+		first, others, err = find(t, f)
+	}
 	if err != nil || len(others) != 1 || first.WS != toggled.WS() || first.Source != "Edge (beta), profile "+dir("microsoft-edge-beta") || others[0].WS != live.WS() {
 		t.Errorf("got %+v, %+v, %v", first, others, err)
 	}
 	live.Close()
 	toggled.Close()
-	_, _, err = f.Find(soon(t))
+	_, _, err = find(t, f)
 	var nf *cdp.NotFoundError
 	if !errors.As(err, &nf) {
 		t.Fatalf("error is %v", err)
@@ -200,7 +216,7 @@ func TestPortFileIsReadWithCare(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, _, err := f.Find(soon(t))
+		got, _, err := find(t, f)
 		if tt.path == "" && !errors.Is(err, cdp.ErrNoBrowser) {
 			t.Errorf("%s: got %+v, %v", name, got, err)
 		}
@@ -222,7 +238,7 @@ func TestPortFileThatIsAPipe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := f.Find(soon(t)); !errors.Is(err, cdp.ErrNoBrowser) || !strings.Contains(err.Error(), "regular file") {
+	if _, _, err := find(t, f); !errors.Is(err, cdp.ErrNoBrowser) || !strings.Contains(err.Error(), "regular file") {
 		t.Errorf("error is %v", err)
 	}
 }
@@ -253,7 +269,7 @@ func TestAutoUsualPort(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, others, err := f.Find(soon(t))
+		got, others, err := find(t, f)
 		if got.WS != tt.ws || got.Consent != tt.consent || len(others) != 0 || (err == nil) != (tt.ws != "") {
 			t.Errorf("%s: got %+v, %v, %v", name, got, others, err)
 		}
@@ -278,7 +294,7 @@ func TestAutoUsualPortOnlyOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, others, err := f.Find(soon(t))
+		got, others, err := find(t, f)
 		if err != nil || got.WS != "ws://127.0.0.1:9222/devtools/browser/b1" || got.Browser != "Chromium" || len(others) != 0 {
 			t.Errorf("status %d: got %+v, %+v, %v", status, got, others, err)
 		}
@@ -323,7 +339,7 @@ func TestFindsARealBrowser(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, _, err := f.Find(soon(t))
+		e, _, err := find(t, f)
 		if err != nil || e.WS != b.WS || e.HTTP != b.HTTP || e.Consent || e.Browser != "Chrome" {
 			t.Errorf("%s: got %+v, %v, want %s", spec, e, err, b.WS)
 		}
@@ -336,7 +352,7 @@ func TestFindsARealBrowser(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(b.ProfileDir, "DevToolsActivePort")); err != nil {
 		t.Error(err)
 	}
-	if e, _, err := f.Find(soon(t)); !errors.Is(err, cdp.ErrNoBrowser) {
+	if e, _, err := find(t, f); !errors.Is(err, cdp.ErrNoBrowser) {
 		t.Errorf("after its end: got %+v, %v", e, err)
 	}
 }

@@ -96,6 +96,9 @@ func Launch(ctx context.Context, opts *LaunchOptions) (*Launched, error) {
 	l, err := s.await(ctx)
 	if err != nil {
 		s.proc.kill()
+		if errors.Is(err, ErrProfileInUse) {
+			return nil, fmt.Errorf("starting %s: %w: %s; close it, or choose another profile directory", name, err, s.dir)
+		}
 		return nil, fmt.Errorf("starting %s: %w%s%s", name, err, s.proc.says(), launchHint(&o, exe))
 	}
 	return l, nil
@@ -223,22 +226,24 @@ func launchHint(o *LaunchOptions, exe string) string {
 type starter struct {
 	dir, source string
 	finder      *Finder
-	stale       portFile // what the port file said before the start, with nothing behind it
 	proc        *process
 }
 
-// running returns the browser that runs on the profile, unless its port file is stale.
+// running returns the browser that runs on the profile. The port file may be stale, so
+// the browser must name itself as the file does.
 func (s *starter) running(ctx context.Context) (Endpoint, bool) {
+	e, _ := s.look(ctx)
+	return e, e.HTTP != ""
+}
+
+func (s *starter) look(ctx context.Context) (Endpoint, portFile) {
 	file, err := readPortFile(s.dir)
-	if err != nil || file.port == s.stale.port && file.path == s.stale.path {
-		return Endpoint{}, false
+	if err != nil || file.path == browserPath {
+		return Endpoint{}, file
 	}
 	c := &candidate{source: s.source, file: file}
 	s.finder.look(ctx, c)
-	if c.err != nil && s.proc == nil {
-		s.stale = file
-	}
-	return c.found, c.err == nil
+	return c.found, file
 }
 
 // await waits until the browser that was started answers, or the one to which it gave way.
@@ -268,13 +273,16 @@ func (s *starter) join(ctx context.Context) (*Launched, error) {
 	if code := s.proc.code(); code != 0 && code != 21 {
 		return nil, fmt.Errorf("it ended with exit code %d", code)
 	}
-	ctx, cancel := context.WithDeadlineCause(ctx, s.locked().Add(joinTimeout), ErrProfileInUse)
+	locked := s.locked()
+	ctx, cancel := context.WithDeadlineCause(ctx, locked.Add(joinTimeout), ErrProfileInUse)
 	defer cancel()
 	tick := time.NewTicker(launchPoll)
 	defer tick.Stop()
-	s.stale = portFile{}
 	for {
-		if e, ok := s.running(context.WithoutCancel(ctx)); ok {
+		// A browser that asks for consent does not name itself; its file is not stale
+		// when it is younger than the lock.
+		e, file := s.look(context.WithoutCancel(ctx))
+		if e.HTTP != "" || e.Consent && file.modified.After(locked) {
 			e.Source = "profile " + s.dir
 			return &Launched{Endpoint: e}, nil
 		}

@@ -233,6 +233,54 @@ func TestLaunchOnAProfileInUse(t *testing.T) {
 	}
 }
 
+// TestLaunchDistrustsOldFiles has a port file whose port another browser has now, one
+// that asks for consent and one that does not.
+func TestLaunchDistrustsOldFiles(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the fake browsers are shell scripts")
+	}
+	for _, consent := range []bool{false, true} {
+		other := cdptest.NewEndpoint(t, &cdptest.EndpointOptions{Consent: consent})
+		dir := t.TempDir()
+		profile, exe := filepath.Join(dir, "profile"), filepath.Join(dir, "browser")
+		other.WritePortFile(t, profile)
+		other.Restart()
+		if err := os.WriteFile(exe, []byte("#!/bin/sh\nexit 3\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		l, err := cdp.Launch(soon(t), &cdp.LaunchOptions{ProfileDir: profile, Executable: exe})
+		if err == nil || !strings.Contains(err.Error(), "exit code 3") {
+			t.Errorf("consent %v: got %+v, %v", consent, l, err)
+		}
+	}
+}
+
+// TestLaunchTakesABrowserThatAsks gives way to one that runs on the profile with the
+// toggle of chrome://inspect on.
+func TestLaunchTakesABrowserThatAsks(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the fake browser is a shell script")
+	}
+	other := cdptest.NewEndpoint(t, &cdptest.EndpointOptions{Consent: true})
+	dir := t.TempDir()
+	profile, exe := filepath.Join(dir, "profile"), filepath.Join(dir, "browser")
+	if err := os.Mkdir(profile, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("host-1", filepath.Join(profile, "SingletonLock")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(exe, []byte("#!/bin/sh\nexit 21\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(10 * time.Millisecond) // file times are no finer than the kernel's clock tick
+	other.WritePortFile(t, profile)
+	l, err := cdp.Launch(soon(t), &cdp.LaunchOptions{ProfileDir: profile, Executable: exe})
+	if err != nil || !l.Reused() || !l.Endpoint.Consent || l.Endpoint.WS != other.WS() || other.Upgrades() != 0 {
+		t.Errorf("got %+v, %v, %d websockets", l, err, other.Upgrades())
+	}
+}
+
 func TestLaunchFailures(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the fake browsers are shell scripts")
@@ -375,6 +423,10 @@ func TestLaunchWithAWindow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// On a slow machine the first one would else be too old to be waited for.
+	if err := exec.Command("touch", "-h", "-d", "2 minutes", filepath.Join(dir, "SingletonLock")).Run(); err != nil {
+		t.Log("the lock keeps its age: ", err)
+	}
 	pages := make(chan struct{}, 100)
 	b.Subscribe(func(e cdptest.Event) {
 		if e.Method == "Target.targetInfoChanged" && strings.Contains(string(e.Params), "data:,handover") {
@@ -514,7 +566,7 @@ func TestFindsABrowserThatAsks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, _, err := f.Find(soon(t)); err != nil || got.WS != e.WS || !got.Consent {
+	if got, _, err := find(t, f); err != nil || got.WS != e.WS || !got.Consent {
 		t.Errorf("by its port: got %+v, %v, want %s", got, err, e.WS)
 	}
 }

@@ -107,22 +107,24 @@ func TestAwaitBacksOff(t *testing.T) {
 
 func TestAwaitRetryLooksAtOnceAndResetsThePauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &script{steps: []step{{21 * time.Second, "b2"}}}
+		s := &script{steps: []step{{25 * time.Second, "b2"}}}
 		f := s.finder(t, usual)
 		retry := make(chan struct{})
 		go func() {
 			time.Sleep(20 * time.Second) // in the pause from 15.75 s to 30.75 s
 			retry <- struct{}{}
-			time.Sleep(time.Second)
-			close(retry) // must not make it spin
+			time.Sleep(100 * time.Millisecond)
+			close(retry) // which counts once, and must not make it spin
 		}()
 		e, _, err := f.Await(t.Context(), at("b1"), retry)
 		if err != nil || e.WS != at("b2").WS {
 			t.Errorf("got %+v, %v", e, err)
 		}
+		const ms = time.Millisecond
 		i := slices.Index(s.asked, 20*time.Second)
-		if i < 0 || i+1 >= len(s.asked) || s.asked[i+1] != 20250*time.Millisecond || len(s.asked) > i+5 {
-			t.Errorf("looked at %v, want 20s and 20.25s among them", s.asked)
+		want := []time.Duration{20000 * ms, 20100 * ms, 20350 * ms, 20850 * ms, 21850 * ms, 23850 * ms, 27850 * ms}
+		if i < 0 || !slices.Equal(s.asked[i:], want) {
+			t.Errorf("looked at %v, want them to end in %v", s.asked, want)
 		}
 	})
 }
