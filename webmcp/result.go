@@ -179,9 +179,8 @@ func (r *results) checkStructured(d *draft) (dropped bool) {
 		return false
 	}
 	raw := d.structured
-	if r.estimate(string(raw)) <= r.limit && len(raw) <= maxPageBytes {
-		d.structured = cleanJSON(raw)
-		if d.structured != nil && !r.tooLong(d.pieces) {
+	if !r.tooLong(d.pieces) && len(raw) <= maxPageBytes && r.estimate(string(raw)) <= r.limit {
+		if d.structured = cleanJSON(raw); d.structured != nil {
 			return false
 		}
 	}
@@ -202,10 +201,16 @@ func (r *results) checkStructured(d *draft) (dropped bool) {
 func (r *results) tooLong(pieces []piece) bool {
 	tokens, size := 0, 0
 	for _, p := range pieces {
-		tokens += r.estimate(p.words)
-		size += len(p.words)
+		if size += len(p.words); size > maxPageBytes {
+			return true
+		}
 	}
-	return tokens > r.limit || size > maxPageBytes
+	for _, p := range pieces {
+		if tokens += r.estimate(p.words); tokens > r.limit {
+			return true
+		}
+	}
+	return false
 }
 
 // cut fills res with the first page of the words of pieces, and with the parts
