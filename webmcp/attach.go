@@ -2,6 +2,7 @@ package webmcp
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/url"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/cdp/jsonv2"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
@@ -61,7 +63,7 @@ func (a *attachment) Attached(s *cdp.Session) {
 	cdp.Post(s, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
 		Source: a.script, IncludeCommandLineAPI: &commandLine,
 	}, nil)
-	s.Post(cdpwebmcp.CommandEnable, nil, nil)
+	s.Post(cdpwebmcp.CommandEnable, nil, func(_ jsonv2.Value, err error) { a.enabled(s, err) })
 	if s.Parent() != nil {
 		return
 	}
@@ -73,6 +75,19 @@ func (a *attachment) Attached(s *cdp.Session) {
 	}
 	a.mu.Unlock()
 	a.pages()
+}
+
+// enabled notes a browser whose DevTools do not know WebMCP.
+func (a *attachment) enabled(s *cdp.Session, err error) {
+	var refused *cdproto.Error
+	if !errors.As(err, &refused) {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if t := a.tabs[s.Page()]; t != nil {
+		t.noDomain = true
+	}
 }
 
 // Detached forgets a tab; its documents have been reported gone before.
@@ -268,6 +283,7 @@ func (a *attachment) loaded(s *cdp.Session) {
 	}
 	if t != nil {
 		a.registry.loaded(t.id)
+		a.probe(s)
 	}
 	a.pages()
 }

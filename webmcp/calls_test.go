@@ -353,7 +353,10 @@ func TestNextAsterAdopts(t *testing.T) {
 	p.Eval(t, register("after", "() => 'after'")+"0")
 	r.awaitNames(t, "add_note", "count_notes", "between", "after")
 	r.stop()
+	// Without the secret there is the page's public API still.
 	r.attach(t, func(o *webmcp.Options) { o.Secret = "another secret" })
-	r.await(t, "a note", func() bool { return strings.Contains(fmt.Sprint(r.tabs(t)), "brings its own modelContext") })
-	r.awaitNames(t)
+	r.awaitNames(t, "add_note", "count_notes", "between", "after")
+	wantText(t, r.call(t, "add_note", map[string]any{"text": "x"}), false, "added x")
+	p.Eval(t, register("much_later", "() => 'later'")+"0")
+	r.awaitNames(t, "add_note", "count_notes", "between", "after", "much_later")
 }

@@ -1,9 +1,11 @@
 package webmcp_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -138,4 +140,59 @@ func TestBrowserComesBack(t *testing.T) {
 		t.Errorf("%d websockets were opened, want 2", n)
 	}
 	wantText(t, r.call(t, "greet", nil), false, "hello")
+}
+
+// TestMessageTooBig has the browser announce a message that the websocket refuses: the
+// connection is lost and made again.
+func TestMessageTooBig(t *testing.T) {
+	e := cdptest.NewEndpoint(t, &cdptest.EndpointOptions{Handler: (&fakePage{}).handle})
+	r := &rig{}
+	r.attach(t, func(o *webmcp.Options) { o.Finder = finder(t, e.HTTP) })
+	r.awaitNames(t, "greet")
+	header := []byte{0x81, 127, 0, 0, 0, 0, 0x20, 0, 0, 0} // a text frame of 512 MiB
+	e.Conn(t).WriteRaw(header)
+	r.await(t, "another connection", func() bool { return e.Upgrades() == 2 })
+	r.awaitNames(t, "greet")
+	wantText(t, r.call(t, "greet", nil), false, "hello")
+}
+
+// TestRunLeavesNothing checks that Run ends with its last goroutine.
+func TestRunLeavesNothing(t *testing.T) {
+	e := cdptest.NewEndpoint(t, &cdptest.EndpointOptions{Handler: (&fakePage{}).handle})
+	before := runtime.NumGoroutine()
+	for range 3 {
+		b, err := webmcp.New(&webmcp.Options{Finder: finder(t, e.HTTP), ActiveTab: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan error, 1)
+		go func() { done <- b.Run(ctx) }()
+		e.Conn(t)
+		for deadline := time.Now().Add(patience); len(b.Registry().Tools()) == 0; time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal("no tools")
+			}
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}
+	for deadline := time.Now().Add(patience); runtime.NumGoroutine() > before+2; time.Sleep(5 * time.Millisecond) { // the fake's own end a little later
+		if time.Now().After(deadline) {
+			buf := make([]byte, 1<<20)
+			t.Fatalf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, buf[:runtime.Stack(buf, true)])
+		}
+	}
+}
+
+func TestBadOptions(t *testing.T) {
+	f := finder(t, "auto")
+	for _, o := range []*webmcp.Options{nil, {}, {Finder: f, Expose: "some"}, {Finder: f, Dialogs: "eat"}, {Finder: f, CallTimeout: -1}, {Finder: f, CallTimeout: 48 * time.Hour},
+		{Finder: f, MaxResultTokens: 5}, {Finder: f, Origins: []string{"not an origin"}}, {Finder: f, DenyOrigins: []string{""}}} {
+		if _, err := webmcp.New(o); err == nil {
+			t.Errorf("%+v is accepted", o)
+		}
+	}
 }

@@ -186,6 +186,12 @@ func (r *rig) awaitNames(t testing.TB, want ...string) {
 	}
 }
 
+// awaitTools waits until that many page tools are served, under whatever names.
+func (r *rig) awaitTools(t testing.TB, n int) {
+	t.Helper()
+	r.await(t, fmt.Sprintf("%d tools", n), func() bool { return len(r.names(t)) == n })
+}
+
 // call calls a tool and fails the test on a protocol error.
 func (r *rig) call(t testing.TB, name string, args any) *mcp.CallToolResult {
 	t.Helper()

@@ -24,7 +24,6 @@ const objectGroup = "aster"
 const (
 	lateShim   = "opened before aster: reload the page if it should have tools"
 	lateReload = "reload the page to enable its tools: it hides the browser's tools from us"
-	latePage   = "the page brings its own modelContext, which aster does not use"
 )
 
 // shimSays handles one message of a shim, or the api object that goes before the first.
@@ -174,6 +173,14 @@ func (a *attachment) adopt(f *cdp.Frame) {
 	})
 }
 
+// withoutDomain reports whether the browser's DevTools do not know WebMCP.
+func (a *attachment) withoutDomain(s *cdp.Session) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	t := a.tabs[s.Page()]
+	return t != nil && t.noDomain
+}
+
 // note remembers what became of a document that was there before us.
 func (a *attachment) note(f *cdp.Frame, text string) {
 	a.mu.Lock()
@@ -200,11 +207,15 @@ func (d *adoption) current() bool { return d.f.Context == d.context }
 
 func (d *adoption) refused(reason string) {
 	switch reason {
-	case "page":
+	case shim.ReasonPage:
 		d.knock()
-	case "native":
+	case shim.ReasonNative:
 		d.a.note(d.f, "")
-		d.a.fillIn(d.f)
+		if d.a.withoutDomain(d.s) {
+			d.a.adapt(d.f, true)
+		} else {
+			d.a.fillIn(d.f)
+		}
 	default:
 		d.a.note(d.f, "")
 	}
@@ -212,11 +223,11 @@ func (d *adoption) refused(reason string) {
 
 // knock looks for the shim of an earlier aster behind the page's modelContext.
 func (d *adoption) knock() {
-	d.a.note(d.f, latePage)
 	cdp.Post(d.s, runtime.Evaluate, runtime.EvaluateParams{
 		Expression: "document.modelContext", ContextID: d.context, ObjectGroup: objectGroup,
 	}, func(r runtime.EvaluateResult, err error) {
 		if err != nil || r.ExceptionDetails != nil || r.Result == nil || r.Result.ObjectID == "" {
+			d.a.adapt(d.f, true)
 			return
 		}
 		cdp.Post(d.s, domdebugger.GetEventListeners, domdebugger.GetEventListenersParams{ObjectID: r.Result.ObjectID}, d.doors)
@@ -224,15 +235,13 @@ func (d *adoption) knock() {
 }
 
 func (d *adoption) doors(r domdebugger.GetEventListenersResult, err error) {
-	if err != nil {
-		return
-	}
 	for _, l := range r.Listeners {
 		if l.Type == shim.DoorEvent && l.Handler != nil && l.Handler.ObjectID != "" {
 			d.enter(l.Handler.ObjectID)
 			return
 		}
 	}
+	d.a.adapt(d.f, true) // a modelContext of the page's own
 }
 
 // enter opens the door: called with no argument, which no page can do, it gives the
@@ -242,15 +251,18 @@ func (d *adoption) enter(door runtime.RemoteObjectID) {
 		ObjectID: door, FunctionDeclaration: "function() { return this() }", ObjectGroup: objectGroup,
 	}, func(r runtime.CallFunctionOnResult, err error) {
 		if err != nil || r.ExceptionDetails != nil || r.Result == nil || r.Result.ObjectID == "" {
+			d.a.adapt(d.f, true)
 			return
 		}
 		own := true
 		cdp.Post(d.s, runtime.GetProperties, runtime.GetPropertiesParams{ObjectID: r.Result.ObjectID, OwnProperties: &own},
 			func(p runtime.GetPropertiesResult, err error) {
-				if err == nil && d.ours(p.Result) {
-					d.a.note(d.f, "")
-					d.connect(r.Result.ObjectID, 0)
+				if err != nil || !d.ours(p.Result) {
+					d.a.adapt(d.f, true) // another user's, or a page that poses as one
+					return
 				}
+				d.a.note(d.f, "")
+				d.connect(r.Result.ObjectID, 0)
 			})
 	})
 }
