@@ -36,8 +36,7 @@ type Catalog struct {
 	entries []entry // sorted by ID
 	servers []Server
 	byID    map[ToolID]int
-	aliases map[string]int   // other spellings; ambiguousAlias where two tools fit
-	bare    map[string][]int // by tool name alone
+	byShown map[string]int // by Entry.shown, where that is not the ID
 	ranker  Ranker
 }
 
@@ -85,8 +84,7 @@ func admit(tools []Tool, lenient bool) ([]entry, []Problem) {
 			entries = append(entries, e)
 		}
 	}
-	slices.SortFunc(entries, compareEntries)
-	entries, doubled := dropDoubled(entries)
+	entries, doubled := dropDoubled(sorted(entries))
 	problems = append(problems, doubled...)
 	if len(entries) > MaxTools {
 		for _, e := range entries[MaxTools:] {
@@ -187,10 +185,26 @@ func clonePtr(p *bool) *bool {
 	return &v
 }
 
+// sorted returns the entries in order. They are big, so pointers are sorted.
+func sorted(entries []entry) []entry {
+	order := make([]*entry, len(entries))
+	for i := range entries {
+		order[i] = &entries[i]
+	}
+	slices.SortFunc(order, compareEntries)
+	out := make([]entry, len(entries))
+	for i, e := range order {
+		out[i] = *e
+	}
+	return out
+}
+
 // compareEntries orders by ID; the rest only matters for tools of one ID.
-func compareEntries(a, b entry) int {
+func compareEntries(a, b *entry) int {
+	if a.id != b.id {
+		return cmp.Compare(a.id, b.id)
+	}
 	return cmp.Or(
-		cmp.Compare(a.id, b.id),
 		cmp.Compare(a.tool.Description, b.tool.Description),
 		bytes.Compare(a.tool.InputSchema, b.tool.InputSchema),
 		cmp.Compare(a.tool.Title, b.tool.Title),
@@ -210,22 +224,27 @@ func compareAnnotations(a, b *Annotations) int {
 func dropDoubled(entries []entry) ([]entry, []Problem) {
 	var problems []Problem
 	kept := entries[:0]
-	exact := make(map[string]bool, len(entries))
+	exact := make(map[string]bool)
 	for i := range entries {
-		exact[string(entries[i].id)] = true
+		if e := &entries[i]; e.shown != string(e.id) {
+			_, exact[e.shown] = slices.BinarySearchFunc(entries, ToolID(e.shown), func(o entry, id ToolID) int { return cmp.Compare(o.id, id) })
+		}
 	}
-	shown := make(map[string]bool, len(entries))
-	for _, e := range entries {
-		switch {
-		case len(kept) > 0 && kept[len(kept)-1].id == e.id:
+	shown := make(map[string]bool)
+	for i := range entries {
+		e := &entries[i]
+		if len(kept) > 0 && kept[len(kept)-1].id == e.id {
 			problems = append(problems, Problem{e.id, "another tool has this ID", true})
 			continue
-		case shown[e.shown], e.shown != string(e.id) && exact[e.shown]:
-			problems = append(problems, Problem{e.id, "another tool's ID looks the same", true})
-			continue
 		}
-		shown[e.shown] = true
-		kept = append(kept, e)
+		if e.shown != string(e.id) {
+			if shown[e.shown] || exact[e.shown] {
+				problems = append(problems, Problem{e.id, "another tool's ID looks the same", true})
+				continue
+			}
+			shown[e.shown] = true
+		}
+		kept = append(kept, *e)
 	}
 	return kept, problems
 }

@@ -176,7 +176,29 @@ func block(s string, max int) string {
 // Bounds of a sentence.
 const minSentenceRunes = 12 // "e.g." and "v1." end no sentence
 
-// firstSentence returns the first sentence of a text that is already one line.
+// lead returns the first paragraph of a description: what stands before an
+// empty line, a list, a heading or a line such as "Args:".
+func lead(s string) string {
+	end := 0
+	started := false
+	for line := range strings.Lines(s) {
+		text := strings.TrimSpace(line)
+		if started && (text == "" || strings.ContainsAny(text[:1], "-*#|<>`") || strings.HasSuffix(text, ":")) {
+			return s[:end]
+		}
+		started = started || text != "" && text[0] != '#'
+		end += len(line)
+	}
+	return s
+}
+
+// summary is the first sentence of a description, on one line of at most max
+// characters.
+func summary(description string, max int) string {
+	return oneLine(firstSentence(oneLine(lead(description), maxWhole)), max)
+}
+
+// firstSentence returns the first sentence of a text that is on one line.
 func firstSentence(s string) string {
 	n := 0
 	for i, r := range s {

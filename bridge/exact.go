@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -15,30 +16,61 @@ const (
 // A nameTable finds tools by their names as people write them: without case
 // and separators.
 type nameTable struct {
-	byKey map[string][]int32 // key of the bare name, and of server and name
-	plain map[string]bool    // keys of names that are one plain word
+	entries []entry
+	first   map[string]int32 // by key of the bare name: the first tool
+	next    []int32          // per tool: the next one of the same key, or -1
 }
 
 func (t *nameTable) build(entries []entry) {
-	t.byKey = make(map[string][]int32, 2*len(entries))
-	t.plain = make(map[string]bool)
+	t.entries = entries
+	t.first = make(map[string]int32, len(entries))
+	t.next = make([]int32, len(entries))
 	var buf []byte
-	for i := range entries {
-		name, server := entries[i].tool.Name, entries[i].tool.Server
-		buf = appendKey(buf[:0], name)
+	for i := len(entries) - 1; i >= 0; i-- {
+		t.next[i] = -1
+		buf = appendKey(buf[:0], entries[i].tool.Name)
 		if len(buf) == 0 {
 			continue
 		}
-		key := string(buf)
-		t.byKey[key] = append(t.byKey[key], int32(i))
-		if isPlainWord(name) {
-			t.plain[key] = true
+		if next, ok := t.first[string(buf)]; ok {
+			t.next[i] = next
 		}
-		full := string(appendKey(appendKey(buf[:0], server), name))
-		if full != key {
-			t.byKey[full] = append(t.byKey[full], int32(i))
+		t.first[string(buf)] = int32(i)
+	}
+}
+
+// tools lists the tools of a key, in order.
+func (t *nameTable) tools(key []byte) []int32 {
+	var out []int32
+	i, ok := t.first[string(key)]
+	for ; ok && i >= 0; i = t.next[i] {
+		out = append(out, i)
+	}
+	return out
+}
+
+// qualified lists the tools that a token names with their server, whatever
+// stands between the two.
+func (t *nameTable) qualified(token string) []int32 {
+	var out []int32
+	var head, tail, server []byte
+	for at := 1; at < len(token); at++ {
+		if !strings.ContainsRune("/:._-", rune(token[at])) {
+			continue
+		}
+		tail = appendKey(tail[:0], token[at+1:])
+		i, ok := t.first[string(tail)]
+		if !ok {
+			continue
+		}
+		head = appendKey(head[:0], token[:at])
+		for ; i >= 0; i = t.next[i] {
+			if server = appendKey(server[:0], t.entries[i].tool.Server); string(server) == string(head) && !slices.Contains(out, i) {
+				out = append(out, i)
+			}
 		}
 	}
+	return out
 }
 
 // appendKey appends the letters and digits of s in lower case.
@@ -69,7 +101,7 @@ func isPlainWord(name string) bool {
 
 // A namedRun is a stretch of a query that spells tools' names.
 type namedRun struct {
-	key   string
+	text  string // as the query has it
 	tools []int32
 }
 
@@ -100,7 +132,7 @@ func (t *nameTable) find(text string) []namedRun {
 		}
 		if len(runs) < maxQueryNames {
 			runs = append(runs, run)
-			plain = append(plain, n > 1 || t.plain[run.key] && isPlainWord(strings.Trim(fields[i], ".:!?'")))
+			plain = append(plain, n > 1 || isPlainWord(trimToken(fields[i])))
 		}
 		i += n
 	}
@@ -113,17 +145,30 @@ func (t *nameTable) find(text string) []namedRun {
 	return kept
 }
 
+// spells reports whether the query has the tool's name to the letter.
+func (r *namedRun) spells(t *Tool) bool {
+	text := trimToken(r.text)
+	return text == t.Name || len(text) > len(t.Name) && strings.HasSuffix(text, t.Name) && strings.HasPrefix(text, t.Server)
+}
+
 // longest finds the longest name that fields begin with, and its length.
 func (t *nameTable) longest(fields []string) (run namedRun, n int) {
 	var buf []byte
 	for i := range min(len(fields), maxNameRun) {
-		buf = appendKey(buf, strings.Trim(fields[i], ".:!?'"))
-		if len(buf) > 2*MaxNameBytes {
+		buf = appendKey(buf, trimToken(fields[i]))
+		if len(buf) > MaxNameBytes {
 			break
 		}
-		if tools := t.byKey[string(buf)]; len(tools) > 0 {
-			run, n = namedRun{string(buf), tools}, i+1
+		if tools := t.tools(buf); len(tools) > 0 {
+			run, n = namedRun{strings.Join(fields[:i+1], " "), tools}, i+1
+		}
+	}
+	if n == 0 {
+		if tools := t.qualified(trimToken(fields[0])); len(tools) > 0 {
+			return namedRun{fields[0], tools}, 1
 		}
 	}
 	return run, n
 }
+
+func trimToken(s string) string { return strings.Trim(s, ".:!?'") }

@@ -1,9 +1,10 @@
 package bridge
 
 import (
-	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -255,9 +256,48 @@ func (j *jsonScanner) str() string {
 	if plain {
 		return j.s[start+1 : j.i-1]
 	}
-	var s string
-	if err := json.Unmarshal([]byte(j.s[start:j.i]), &s); err != nil {
-		j.fail(errJSONSyntax)
+	return unquote(j.s[start+1 : j.i-1])
+}
+
+// unquote resolves the escapes of a checked string. What is no UTF-8, and
+// halves of surrogate pairs, become U+FFFD, as in encoding/json.
+func unquote(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c != '\\' {
+			r, size := utf8.DecodeRuneInString(s[i:])
+			b.WriteRune(r)
+			i += size
+			continue
+		}
+		if c = s[i+1]; c != 'u' {
+			b.WriteByte(escapes[c])
+			i += 2
+			continue
+		}
+		r := hexRune(s[i+2:])
+		i += 6
+		if utf16.IsSurrogate(r) {
+			low := rune(-1)
+			if strings.HasPrefix(s[i:], `\u`) {
+				low = hexRune(s[i+2:])
+			}
+			if r = utf16.DecodeRune(r, low); r != utf8.RuneError {
+				i += 6
+			}
+		}
+		b.WriteRune(r)
 	}
-	return s
+	return b.String()
+}
+
+// escapes are what the letters behind a backslash stand for.
+var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+
+// hexRune reads four hexadecimal digits.
+func hexRune(s string) rune {
+	n, _ := strconv.ParseUint(s[:4], 16, 32)
+	return rune(n)
 }

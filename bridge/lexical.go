@@ -46,13 +46,16 @@ type weights struct {
 }
 
 var defaultWeights = weights{
-	field: [numFields]int{1126, 1536, 1024, 819, 307},
-	norm:  [numFields]int{205, 307, 614, 717, 358},
+	field: [numFields]int{1407, 1536, 1024, 819, 383},
+	norm:  [numFields]int{205, 307, 614, 1024, 268},
 	k1:    1229,
 
-	synonym: 307, lost: 614, typo1: 820, typo2: 512, prefix: 410, compound: 717,
-	chatter: 410, plain: 600, nameCover: 500, clause: 1024, spread: 819, server: 1024,
-	clauseWords: 9, minTypo: 5, minTypo2: 8, maxExpand: 3, minPrefix: 4,
+	synonym: 307, lost: 614,
+	typo1: 614, typo2: 410, prefix: 410, compound: 717,
+	chatter: 410, plain: 600, nameCover: 550,
+	clause: 1200, spread: 819, clauseWords: 22,
+	server:  1024,
+	minTypo: 5, minTypo2: 8, maxExpand: 3, minPrefix: 4,
 }
 
 // A posting says that a tool has a term. Tool and a flag for "in its name" share
@@ -89,8 +92,7 @@ func NewLexical(tools []Tool) *Lexical {
 		entries[i] = entry{id: t.ID(), tool: t}
 		entries[i].schema, _ = parseSchema(string(t.InputSchema))
 	}
-	slices.SortStableFunc(entries, compareEntries)
-	return newLexical(entries, nil, &defaultWeights)
+	return newLexical(sorted(entries), nil, &defaultWeights)
 }
 
 // A rawPosting counts a term in one tool, by field.
@@ -193,8 +195,10 @@ func (l *Lexical) weigh(x *indexer) {
 		}
 		p := posting{uint32(r.tool) << 1, int32(int(l.idf[r.term]) * tf / (l.w.k1 + tf))}
 		if r.tf[fieldName] > 0 {
-			p.toolName |= 1
-			l.nameIDF[r.tool] += l.idf[r.term]
+			if !x.vocab.light[r.term] {
+				p.toolName |= 1
+				l.nameIDF[r.tool] += l.idf[r.term]
+			}
 		}
 		l.post[next[r.term]] = p
 		next[r.term]++

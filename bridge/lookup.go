@@ -21,9 +21,6 @@ const (
 	maxAmbiguous = 10 // IDs named for a name that fits several tools
 )
 
-// ambiguousAlias marks a spelling that two tools share.
-const ambiguousAlias = -1
-
 // A LookupError says why a name was refused. Unwrap gives ErrUnknownTool,
 // ErrBareName or ErrAmbiguousName.
 type LookupError struct {
@@ -57,27 +54,15 @@ func (e *LookupError) Unwrap() error { return e.Kind }
 
 // indexIDs fills the tables that names are resolved by.
 func (c *Catalog) indexIDs() {
-	n := len(c.entries)
-	c.byID = make(map[ToolID]int, n)
-	c.aliases = make(map[string]int, 2*n)
-	c.bare = make(map[string][]int, n)
+	c.byID = make(map[ToolID]int, len(c.entries))
+	c.byShown = make(map[string]int)
 	for i := range c.entries {
 		e := &c.entries[i]
 		c.byID[e.id] = i
-		c.addAlias(e.tool.Server+"__"+e.tool.Name, i)
-		c.addAlias(e.tool.Server+":"+e.tool.Name, i)
 		if e.shown != string(e.id) {
-			c.addAlias(e.shown, i)
+			c.byShown[e.shown] = i
 		}
-		c.bare[e.tool.Name] = append(c.bare[e.tool.Name], i)
 	}
-}
-
-func (c *Catalog) addAlias(s string, i int) {
-	if old, ok := c.aliases[s]; ok && old != i {
-		i = ambiguousAlias
-	}
-	c.aliases[s] = i
 }
 
 // Resolve finds the tool that a model's name means: its whole ID, or one of
@@ -93,40 +78,71 @@ func (c *Catalog) Resolve(name string) (Tool, error) {
 }
 
 func (c *Catalog) resolve(name string) (int, error) {
+	if i, ok := c.byID[ToolID(name)]; ok {
+		return i, nil
+	}
 	name = strings.TrimSpace(name)
 	if i, ok := c.byID[ToolID(name)]; ok {
 		return i, nil
 	}
-	i, ok := c.aliases[name]
-	if ok && i != ambiguousAlias {
+	if i, ok := c.byShown[name]; ok {
 		return i, nil
 	}
 	e := &LookupError{Given: oneLine(name, maxShownID)}
-	switch {
-	case ok:
-		e.Kind = ErrAmbiguousName
-		e.IDs = c.spelledLike(name)
-	case len(c.bare[name]) > 0:
-		e.Kind = ErrBareName
-		for _, i := range c.bare[name][:min(len(c.bare[name]), maxAmbiguous)] {
-			e.IDs = append(e.IDs, c.entries[i].id)
-		}
-	default:
-		e.Kind = ErrUnknownTool
-		e.IDs = c.near(name)
+	spelled := c.spelled(name)
+	if len(spelled) == 1 {
+		return spelled[0], nil
 	}
+	if len(spelled) > 1 {
+		e.Kind, e.IDs = ErrAmbiguousName, c.ids(spelled)
+		return 0, e
+	}
+	if e.IDs = c.ids(c.bare(name)); len(e.IDs) > 0 {
+		e.Kind = ErrBareName
+		return 0, e
+	}
+	e.Kind, e.IDs = ErrUnknownTool, c.near(name)
 	return 0, e
 }
 
-// spelledLike lists the tools that one alternate spelling fits.
-func (c *Catalog) spelledLike(name string) []ToolID {
-	var ids []ToolID
-	for i := range c.entries {
-		e := &c.entries[i]
-		s, n := e.tool.Server, e.tool.Name
-		if (name == s+"__"+n || name == s+":"+n || name == e.shown) && len(ids) < maxAmbiguous {
-			ids = append(ids, e.id)
+// spelled lists the tools that name spells with "__" or ":" between server and
+// tool, in order. Every place where it may be cut is tried.
+func (c *Catalog) spelled(name string) []int {
+	var out []int
+	if len(name) > 2*MaxNameBytes+2 {
+		return nil
+	}
+	for _, separator := range []string{"__", ":"} {
+		for at := 0; at < len(name); at++ {
+			if !strings.HasPrefix(name[at:], separator) {
+				continue
+			}
+			i, ok := c.byID[NewToolID(name[:at], name[at+len(separator):])]
+			if ok && len(out) < maxAmbiguous {
+				out = append(out, i)
+			}
 		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// bare lists the tools whose own name is name. Only refusals need it, so there
+// is no table.
+func (c *Catalog) bare(name string) []int {
+	var out []int
+	for i := range c.entries {
+		if c.entries[i].tool.Name == name && len(out) < maxAmbiguous {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+func (c *Catalog) ids(tools []int) []ToolID {
+	var ids []ToolID
+	for _, i := range tools {
+		ids = append(ids, c.entries[i].id)
 	}
 	return ids
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // sectionTag opens and closes the data part of the prompt section.
@@ -64,11 +63,14 @@ type ManifestEntry struct {
 }
 
 // manifest makes the manifest of a level, with at most sample tool names a
-// server at LevelInventory.
-func (c *Catalog) manifest(level Level, sample int) Manifest {
-	m := Manifest{Level: level, Servers: make([]ManifestServer, len(c.servers))}
-	at := 0
+// server at LevelInventory. It gives up once its lines cannot fit budget.
+func (c *Catalog) manifest(level Level, sample, budget int) (m Manifest, ok bool) {
+	m = Manifest{Level: level, Servers: make([]ManifestServer, len(c.servers))}
+	at, size := 0, 0
 	for i, s := range c.servers {
+		if cannotFit(size, budget) {
+			return m, false
+		}
 		m.Servers[i] = ManifestServer{Name: s.Name, Tools: s.Tools}
 		entries := c.entries[at : at+s.Tools]
 		at += s.Tools
@@ -84,10 +86,11 @@ func (c *Catalog) manifest(level Level, sample int) Manifest {
 		list := make([]ManifestEntry, len(entries))
 		for j := range entries {
 			list[j] = ManifestEntry{ID: entries[j].id, Text: entryText(&entries[j], level)}
+			size += len(entries[j].tool.Name) + len(list[j].Text)
 		}
 		m.Servers[i].Entries = list
 	}
-	return m
+	return m, true
 }
 
 func entryText(e *entry, level Level) string {
@@ -95,8 +98,7 @@ func entryText(e *entry, level Level) string {
 	case LevelFull:
 		return oneLine(e.tool.Description, maxWhole)
 	case LevelSentences:
-		// Two cuts: the sentence ends where it does in the whole text.
-		return oneLine(firstSentence(oneLine(e.tool.Description, maxWhole)), maxSentence)
+		return summary(e.tool.Description, maxSentence)
 	}
 	return ""
 }
@@ -214,10 +216,9 @@ func (m *Manifest) cap(n int) {
 	m.Servers = bySize[:n]
 }
 
-const maxRunesPerToken = 32 // no tokenizer does better over a whole list
+// maxBytesPerToken is more than any tokenizer makes of a whole list.
+const maxBytesPerToken = 12
 
-// cannotFit reports whether s is too long for budget by any tokenizer, so that
-// it need not be counted.
-func cannotFit(s string, budget int) bool {
-	return len(s)/utf8.UTFMax > maxRunesPerToken*max(budget, 1)
-}
+// cannotFit reports whether n bytes of lines are too many for budget by any
+// tokenizer, so that they need not be made and counted.
+func cannotFit(n, budget int) bool { return n/maxBytesPerToken > budget }

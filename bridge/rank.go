@@ -4,22 +4,27 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 )
 
-// scratch is the working memory of one ranking; all zero between rankings.
+// Bounds on the best tools that are looked at more closely.
+const (
+	minPool   = 40 // candidates for spreading, whatever the limit
+	spreadTop = 10 // places that are spread over clauses
+)
+
+// A scratch is the working memory of one ranking; all zero between rankings.
+// Slices are indexed by tool.
 type scratch struct {
-	score   []int32 // per tool
-	name    []int32 // per tool: idf of the words of its name that fit
-	best    []int32 // per tool, for the concept at hand
-	bestIn  []bool
+	score   []int32
+	name    []int32 // idf of the words of the tool's name that fit
+	best    []int32 // for the concept at hand
 	clauses [maxClauses][]int32
-	touched []int32 // tools with a score
+	touched []int32 // tools with any score
 	fresh   []int32 // tools with a best
 }
 
 func newScratch(n int) *scratch {
-	s := &scratch{score: make([]int32, n), name: make([]int32, n), best: make([]int32, n), bestIn: make([]bool, n)}
+	s := &scratch{score: make([]int32, n), name: make([]int32, n), best: make([]int32, n)}
 	for i := range s.clauses {
 		s.clauses[i] = make([]int32, n)
 	}
@@ -29,31 +34,13 @@ func newScratch(n int) *scratch {
 func (s *scratch) clear(clauses int) {
 	for _, t := range s.touched {
 		s.score[t], s.name[t] = 0, 0
-		for c := range clauses {
-			s.clauses[c][t] = 0
+		if clauses > 1 {
+			for c := range clauses {
+				s.clauses[c][t] = 0
+			}
 		}
 	}
 	s.touched = s.touched[:0]
-}
-
-// A concept is a word of the query with all terms that may stand for it; a
-// tool gets the best of them.
-type concept struct {
-	word   string
-	clause int
-	weight int
-	body   bool
-	hint   bool // from Ask.Server
-	adj    bool
-	again  bool // stood in an earlier clause: counts in its own clause only
-	forms  []form
-}
-
-// A form is one term that may stand for a word.
-type form struct {
-	term   int32
-	weight int // in units
-	how    string
 }
 
 // Rank orders the tools for ask. It never fails and does not look at ctx.
@@ -69,9 +56,17 @@ func (l *Lexical) Rank(_ context.Context, ask Ask) (Ranking, error) {
 	}
 	concepts = append(concepts, l.hints(ask.Server, concepts)...)
 	s := l.scratch.Get().(*scratch)
-	clauses := l.score(s, concepts)
-	tops := l.top(s, clauses, ask.Limit+maxQueryNames)
-	order := l.pin(s, named, tops)
+	clauses := 1
+	for i := range concepts {
+		clauses = max(clauses, concepts[i].clause+1)
+	}
+	for i := range concepts {
+		if c := &concepts[i]; c.weight > 0 {
+			l.match(s, c)
+			s.collect(c, clauses)
+		}
+	}
+	order := l.pin(s, named, l.top(s, clauses, max(2*ask.Limit, minPool)))
 	for _, t := range order[:min(len(order), ask.Limit)] {
 		ranking.Hits = append(ranking.Hits, l.hit(t, concepts, ask.Explain))
 	}
@@ -80,422 +75,162 @@ func (l *Lexical) Rank(_ context.Context, ask Ask) (Ranking, error) {
 	return ranking, nil
 }
 
-// unmatched lists the words that nothing in the catalogue fits.
-func unmatched(concepts []concept) []string {
-	var out []string
-	for i := range concepts {
-		if c := &concepts[i]; c.body && len(c.forms) == 0 {
-			out = append(out, c.word)
+// match finds what every tool gets for a concept: the best of its forms.
+func (l *Lexical) match(s *scratch, c *concept) {
+	for _, f := range c.forms {
+		w := int32(scale(f.weight, c.weight))
+		inName := int32(0)
+		if !c.again {
+			inName = int32(scale(int(l.idf[f.term]), f.weight))
 		}
-	}
-	return out
-}
-
-// anyBody reports whether any word that says what the task is about fits.
-func anyBody(concepts []concept) bool {
-	return slices.ContainsFunc(concepts, func(c concept) bool { return c.body && len(c.forms) > 0 })
-}
-
-// concepts looks up every word of a query with what may stand for it.
-func (l *Lexical) concepts(words []queryWord) []concept {
-	out := make([]concept, 0, len(words))
-	seen := make(map[string]int, len(words))
-	for i := range words {
-		q := &words[i]
-		c := concept{word: q.text, clause: q.clause, weight: q.weight, body: q.body, adj: q.after}
-		l.expand(&c)
-		if q.after && i > 0 {
-			l.joined(&out[len(out)-1], &c)
-		}
-		stem := familyStem([]byte(q.text))
-		if at, ok := seen[string(stem)]; ok {
-			c.again = true
-			if out[at].clause == c.clause {
-				c.weight = 0
+		for _, p := range l.post[l.start[f.term]:l.start[f.term+1]] {
+			t := p.tool()
+			v := p.weight * w / unit // at most 2^14 · 2^10
+			if v <= s.best[t] {
+				continue
+			}
+			if s.best[t] == 0 {
+				s.fresh = append(s.fresh, int32(t))
+			}
+			s.best[t] = v
+			if p.inName() {
+				s.name[t] += inName
 			}
 		}
-		seen[string(stem)] = len(out)
-		out = append(out, c)
-	}
-	return out
-}
-
-// hints are the words of the server that the caller wishes for, without those
-// that the text itself has.
-func (l *Lexical) hints(server string, text []concept) []concept {
-	if server == "" {
-		return nil
-	}
-	var out []concept
-	for _, c := range l.concepts(parseQuery(server, l.w)) {
-		known := slices.ContainsFunc(text, func(t concept) bool { return t.word == c.word })
-		if known || len(c.forms) == 0 {
-			continue
-		}
-		c.weight = c.weight * l.w.server / unit
-		c.body, c.hint = false, true
-		out = append(out, c)
-	}
-	return out
-}
-
-// expand fills in the terms that may stand for a concept's word.
-func (l *Lexical) expand(c *concept) {
-	if t, ok := l.vocab.term(c.word); ok && l.has(t) {
-		c.forms = append(c.forms, form{t, unit, "word"})
-	}
-	known := len(c.forms) > 0
-	key := string(familyStem([]byte(c.word)))
-	related := synonyms().group[key]
-	for _, s := range related {
-		if t, ok := l.vocab.terms[s]; ok {
-			w := l.w.synonym
-			if !known {
-				w = l.w.lost
-			}
-			c.add(form{t, w, "synonym"})
-		}
-	}
-	l.parts(c)
-	if !known && len(related) == 0 && len(c.forms) == 0 {
-		l.correct(c)
 	}
 }
 
-func (c *concept) add(f form) {
-	for i := range c.forms {
-		if c.forms[i].term == f.term {
-			c.forms[i].weight = max(c.forms[i].weight, f.weight)
-			return
-		}
-	}
-	c.forms = append(c.forms, f)
-}
-
-func (l *Lexical) has(t int32) bool { return int(t)+1 < len(l.start) && l.start[t] < l.start[t+1] }
-
-const minPart = 3 // letters of the shortest half of a compound
-
-// parts tries the word as two words of the catalogue written together.
-func (l *Lexical) parts(c *concept) {
-	if len(c.forms) > 0 && c.forms[0].how == "word" {
-		return
-	}
-	for i := minPart; i <= len(c.word)-minPart; i++ {
-		a, okA := l.vocab.words[c.word[:i]]
-		b, okB := l.vocab.words[c.word[i:]]
-		if okA && okB && !a.stop && !b.stop {
-			c.add(form{a.term, l.w.compound / 2, "compound"})
-			c.add(form{b.term, l.w.compound / 2, "compound"})
-			return
-		}
-	}
-}
-
-// joined tries two neighbouring words written as one.
-func (l *Lexical) joined(a, b *concept) {
-	if w, ok := l.vocab.words[a.word+b.word]; ok && !w.stop {
-		a.add(form{w.term, l.w.compound, "compound"})
-		b.add(form{w.term, l.w.compound, "compound"})
-	}
-}
-
-// correct looks for words near one that the catalogue lacks: longer ones that
-// begin with it, and those that it may be a slip for.
-func (l *Lexical) correct(c *concept) {
-	if isDigits(c.word) {
-		return
-	}
-	if len(c.word) >= l.w.minTypo {
-		most := 1
-		if len(c.word) >= l.w.minTypo2 {
-			most = 2
-		}
-		for _, s := range l.vocab.slips(c.word, most, l.w.maxExpand) {
-			weight := l.w.typo1
-			if s.distance > 1 {
-				weight = l.w.typo2
-			}
-			c.add(form{s.term, weight, "typo"})
-		}
-	}
-	if len(c.forms) == 0 && len(c.word) >= l.w.minPrefix {
-		for _, t := range l.vocab.beginning(c.word, l.w.maxExpand) {
-			c.add(form{t, l.w.prefix, "prefix"})
-		}
-	}
-}
-
-// score adds up all concepts and returns the number of clauses.
-func (l *Lexical) score(s *scratch, concepts []concept) (clauses int) {
-	for i := range concepts {
-		c := &concepts[i]
-		clauses = max(clauses, c.clause+1)
-		if c.weight == 0 {
-			continue
-		}
-		for _, f := range c.forms {
-			w := f.weight * c.weight / unit
-			for _, p := range l.post[l.start[f.term]:l.start[f.term+1]] {
-				t := p.tool()
-				v := int32(int(p.weight) * w / unit)
-				if v <= s.best[t] {
-					continue
-				}
-				if s.best[t] == 0 {
-					s.fresh = append(s.fresh, int32(t))
-				}
-				s.best[t] = v
-				if p.inName() {
-					s.name[t] += int32(int(l.idf[f.term]) * f.weight / unit)
-				}
-			}
-		}
-		for _, t := range s.fresh {
-			if s.score[t] == 0 && s.clauses[c.clause][t] == 0 {
+// collect adds what match found.
+func (s *scratch) collect(c *concept, clauses int) {
+	for _, t := range s.fresh {
+		v := s.best[t]
+		s.best[t] = 0
+		if clauses == 1 {
+			if s.score[t] == 0 {
 				s.touched = append(s.touched, t)
 			}
-			if !c.again {
-				s.score[t] += s.best[t]
-			}
-			s.clauses[c.clause][t] += s.best[t]
-			s.best[t] = 0
+			s.score[t] += v
+			continue
 		}
-		s.fresh = s.fresh[:0]
+		if s.score[t] == 0 && s.clauses[c.clause][t] == 0 {
+			s.touched = append(s.touched, t)
+		}
+		s.clauses[c.clause][t] += v
+		if !c.again {
+			s.score[t] += v
+		}
 	}
-	return clauses
+	s.fresh = s.fresh[:0]
 }
 
-// A scored tool.
+// A scored is a tool with its score.
 type scored struct {
-	score  int
 	tool   int32
-	bonus  int
-	clause int
+	clause int // that it fits best
+	score  int
+	bonus  int // the part of score that this clause gave
 }
 
-// top returns the best n tools, best first, equal ones by ID.
+func compareScored(a, b scored) int {
+	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.tool, b.tool))
+}
+
+// top returns the best n tools, best first, equal ones in order of ID.
 func (l *Lexical) top(s *scratch, clauses, n int) []scored {
-	var clauseMax [maxClauses]int32
-	if clauses > 1 {
-		for _, t := range s.touched {
-			for c := range clauses {
-				clauseMax[c] = max(clauseMax[c], s.clauses[c][t])
-			}
-		}
-	}
-	all := make([]scored, 0, len(s.touched))
-	fullMax := int32(0)
-	for _, t := range s.touched {
-		fullMax = max(fullMax, s.score[t])
-	}
 	var ratio [maxClauses]int
-	for c := range clauses {
-		if clauseMax[c] > 0 {
-			ratio[c] = int(isqrt(int64(fullMax) * unit / int64(clauseMax[c]) * unit))
-		}
+	if clauses > 1 {
+		ratio = s.ratios(clauses)
 	}
+	best := make([]scored, 0, n+1)
+	most := unit + l.w.nameCover
 	for _, t := range s.touched {
-		v := int(s.score[t])
-		bc := 0
-		bonus := 0
-		if clauses > 1 {
-			best := 0
-			for c := range clauses {
-				if x := int(s.clauses[c][t]) * ratio[c] / unit; x > best {
-					best, bc = x, c
-				}
-			}
-			bonus = best * l.w.clause / unit
-			v += bonus
+		x := scored{tool: t, score: int(s.score[t])}
+		if clauses == 1 && len(best) == n && scale(x.score, most) < best[n-1].score {
+			continue
 		}
-		cv := l.cover(t, s.name[t]) * l.w.nameCover / unit
-		v += v * cv / unit
-		bonus += bonus * cv / unit
-		all = append(all, scored{v, t, bonus, bc})
-	}
-	slices.SortFunc(all, func(a, b scored) int {
-		return cmp.Or(b.score-a.score, int(a.tool-b.tool))
-	})
-	all = all[:min(n, len(all))]
-	if clauses > 1 && l.w.spread < unit {
-		l.spread(all)
-	}
-	return all
-}
-
-// A ranked tool, before it becomes a Hit.
-type ranked struct {
-	scored
-	exact bool
-}
-
-// pin puts the tools that a query names first: the best of each name in turn,
-// then the other tools of these names, then the rest.
-func (l *Lexical) pin(s *scratch, named []namedRun, tops []scored) []ranked {
-	out := make([]ranked, 0, len(tops)+len(named))
-	taken := make(map[int32]bool)
-	put := func(t int32, score int, exact bool) {
-		if !taken[t] {
-			taken[t] = true
-			out = append(out, ranked{scored{score: score, tool: t}, exact})
-		}
-	}
-	pools := make([][]int32, len(named))
-	for i, run := range named {
-		pools[i] = slices.Clone(run.tools)
-		slices.SortFunc(pools[i], func(a, b int32) int {
-			return cmp.Or(int(s.score[b]-s.score[a]), int(a-b))
-		})
-	}
-	for round := 0; ; round++ {
-		any := false
-		for _, pool := range pools {
-			if round < len(pool) {
-				put(pool[round], int(s.score[pool[round]]), true)
-				any = true
+		for c := range clauses {
+			if v := scale(int(s.clauses[c][t]), ratio[c]); v > x.bonus {
+				x.bonus, x.clause = v, c
 			}
 		}
-		if !any {
-			break
-		}
-	}
-	for _, t := range tops {
-		put(t.tool, t.score, false)
-	}
-	return out
-}
-
-// weakShare is the share of a query's weight below which a hit is weak.
-const weakShare = 350
-
-// hit finds out what a ranked tool owes its place to.
-func (l *Lexical) hit(r ranked, concepts []concept, explain bool) Hit {
-	h := Hit{ID: l.entries[r.tool].id, Score: r.score, Exact: r.exact}
-	total, got := 0, 0
-	for i := range concepts {
-		c := &concepts[i]
-		if !c.body || c.weight == 0 {
+		more := unit + scale(l.cover(s, t), l.w.nameCover)
+		x.bonus = scale(scale(x.bonus, l.w.clause), more)
+		x.score = scale(x.score, more) + x.bonus
+		if len(best) == n && compareScored(x, best[n-1]) > 0 {
 			continue
 		}
-		worth := c.weight * l.worth(c) / unit
-		total += worth
-		if f, _ := l.bestForm(r.tool, c); f != nil {
-			got += worth * f.weight / unit
-		}
+		at, _ := slices.BinarySearchFunc(best, x, compareScored)
+		best = slices.Insert(best, at, x)
+		best = best[:min(len(best), n)]
 	}
-	h.Weak = !r.exact && got*unit < total*weakShare
-	if explain {
-		h.Why = l.explain(r, concepts)
+	if clauses > 1 {
+		l.spread(best)
 	}
-	return h
+	return best
 }
 
-// worth is how telling a concept's word is: its idf, or for one that the
-// catalogue lacks the highest there is.
-func (l *Lexical) worth(c *concept) int {
-	for _, f := range c.forms {
-		if f.how == "word" {
-			return int(l.idf[f.term])
+// ratios brings the clauses nearer to each other, so that a task in few and
+// common words is not lost beside one in many rare ones: each is raised by the
+// root of what its best tool lacks to the best of all.
+func (s *scratch) ratios(clauses int) (ratio [maxClauses]int) {
+	most := int32(0)
+	var clauseMost [maxClauses]int32
+	for _, t := range s.touched {
+		most = max(most, s.score[t])
+		for c := range clauses {
+			clauseMost[c] = max(clauseMost[c], s.clauses[c][t])
 		}
 	}
-	return idf(len(l.entries), 0)
+	for c, m := range clauseMost[:clauses] {
+		if m > 0 {
+			ratio[c] = root(int64(most) * unit / int64(m) * unit)
+		}
+	}
+	return ratio
 }
 
-// bestForm returns the form of c that counts for a tool, and its points.
-func (l *Lexical) bestForm(tool int32, c *concept) (*form, int) {
-	var best *form
-	points := 0
-	for i := range c.forms {
-		f := &c.forms[i]
-		posts := l.post[l.start[f.term]:l.start[f.term+1]]
-		at, ok := slices.BinarySearchFunc(posts, int(tool), func(p posting, t int) int { return p.tool() - t })
-		if !ok {
-			continue
-		}
-		if v := int(posts[at].weight) * (f.weight * c.weight / unit) / unit; best == nil || v > points {
-			best, points = f, v
-		}
-	}
-	return best, points
-}
-
-// explain lists the parts of a tool's score, biggest first.
-func (l *Lexical) explain(r ranked, concepts []concept) []Reason {
-	var why []Reason
-	if r.exact {
-		why = append(why, Reason{Word: l.entries[r.tool].tool.Name, Term: l.entries[r.tool].tool.Name, How: "name", Fields: "name", Points: r.score})
-	}
-	for i := range concepts {
-		c := &concepts[i]
-		f, points := l.bestForm(r.tool, c)
-		if f == nil || c.weight == 0 {
-			continue
-		}
-		how := f.how
-		if c.hint {
-			how = "server"
-		}
-		why = append(why, Reason{c.word, l.vocab.stems[f.term], how, l.fieldsWith(r.tool, f.term), points})
-	}
-	slices.SortStableFunc(why, func(a, b Reason) int { return b.Points - a.Points })
-	return why
-}
-
-// fieldsWith names the fields of a tool that hold a term.
-func (l *Lexical) fieldsWith(tool, term int32) string {
-	e := &l.entries[tool]
-	texts := [numFields]string{e.tool.Name, e.tool.Server, e.tool.Description + "\n" + e.tool.Title,
-		strings.Join(e.schema.names, "\n"), strings.Join(e.schema.texts, "\n")}
-	var found []string
-	var split wordSplitter
-	for f, text := range texts {
-		has := false
-		split.each(text, func(b []byte) {
-			t, ok := l.vocab.words[string(b)]
-			has = has || ok && t.term == term
-		})
-		if has {
-			found = append(found, fieldNames[f])
-		}
-	}
-	return strings.Join(found, ", ")
-}
-
-func (l *Lexical) cover(t int32, got int32) int {
-	own := int(l.nameIDF[t])
+// cover is the share of a tool's name that the query covers, in units.
+func (l *Lexical) cover(s *scratch, t int32) int {
+	own := int64(l.nameIDF[t])
 	if own == 0 {
 		return 0
 	}
-	return min(int(got), own) * unit / own
+	return int(min(int64(s.name[t]), own) * unit / own)
 }
 
-func isqrt(x int64) int64 {
-	r := int64(0)
-	for b := int64(1) << 31; b > 0; b >>= 1 {
-		if (r+b)*(r+b) <= x {
-			r += b
-		}
+// spread reorders the best tools so that the first places serve all tasks of a
+// long query: what a clause gives a tool counts less, once another tool serves
+// that clause.
+func (l *Lexical) spread(best []scored) {
+	var left [maxClauses]int
+	for c := range left {
+		left[c] = unit
 	}
-	return r
-}
-
-func (l *Lexical) spread(all []scored) {
-	var f [maxClauses]int
-	for c := range f {
-		f[c] = unit
-	}
-	val := func(i int) int { return all[i].score - all[i].bonus + all[i].bonus*f[all[i].clause]/unit }
-	for at := 0; at < min(len(all), 10); at++ {
-		best := at
-		for i := at + 1; i < len(all); i++ {
-			if val(i) > val(best) {
-				best = i
+	value := func(x *scored) int { return x.score - x.bonus + scale(x.bonus, left[x.clause]) }
+	for place := range min(len(best), spreadTop) {
+		pick := place
+		for i := place + 1; i < len(best); i++ {
+			if value(&best[i]) > value(&best[pick]) {
+				pick = i
 			}
 		}
-		x := all[best]
-		copy(all[at+1:best+1], all[at:best])
-		all[at] = x
-		f[x.clause] = f[x.clause] * l.w.spread / unit
+		x := best[pick]
+		copy(best[place+1:pick+1], best[place:pick])
+		best[place] = x
+		left[x.clause] = scale(left[x.clause], l.w.spread)
 	}
+}
+
+// scale multiplies by a number in units.
+func scale(v, by int) int { return int(int64(v) * int64(by) / unit) }
+
+// root is the whole square root of a number below 2^62.
+func root(x int64) int {
+	r := int64(0)
+	for bit := int64(1) << 30; bit > 0; bit >>= 1 {
+		if (r+bit)*(r+bit) <= x {
+			r += bit
+		}
+	}
+	return int(r)
 }

@@ -164,4 +164,3 @@ func (q *labelledQuery) ndcg(got []ToolID) float64 {
 	}
 	return gain / ideal
 }
-

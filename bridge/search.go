@@ -13,7 +13,7 @@ const (
 	DefaultSearchLimit = 5    // where a query gives no limit
 	MaxQueries         = 8    // texts of one search; more are ignored
 	MaxQueryBytes      = 4096 // of one text; what is over is ignored
-	maxHitSentence     = 100  // characters of a description in a Match
+	maxHitSentence     = 80   // characters of a description in a Match
 )
 
 // A Query asks for tools.
@@ -138,7 +138,7 @@ func (c *Catalog) matches(hits []Hit, text, limit int) []Match {
 		out = append(out, Match{
 			ID:        e.id,
 			Signature: signature(e),
-			Summary:   oneLine(firstSentence(oneLine(e.tool.Description, 2*maxHitSentence)), maxHitSentence),
+			Summary:   summary(e.tool.Description, maxHitSentence),
 			Score:     h.Score, Exact: h.Exact, Weak: h.Weak, Text: text, Why: h.Why,
 		})
 	}

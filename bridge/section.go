@@ -11,7 +11,6 @@ type section struct {
 	manifest Manifest
 	tokens   int      // of prompt
 	listed   int      // tokens of the manifest's lines alone
-	budget   int      // when it was made
 	catalog  *Catalog // that it shows
 }
 
@@ -32,9 +31,12 @@ func (z *sizer) at(level Level, budget int) *section {
 	if s, ok := z.made[level]; ok {
 		return s
 	}
-	m := z.catalog.manifest(level, maxSampleName)
+	m, ok := z.catalog.manifest(level, maxSampleName, budget)
+	if !ok {
+		return nil
+	}
 	lines := m.lines()
-	if cannotFit(lines, budget) {
+	if cannotFit(len(lines), budget) {
 		return nil
 	}
 	s := z.section(m, lines)
@@ -73,10 +75,10 @@ func (z *sizer) richest(budget int) *section {
 		}
 	}
 	for sample := maxSampleName; sample > 0; sample /= 2 {
-		m := z.catalog.manifest(LevelInventory, sample)
+		m, _ := z.catalog.manifest(LevelInventory, sample, math.MaxInt32)
 		lines := m.lines()
-		if cannotFit(lines, budget) {
-			break
+		if cannotFit(len(lines), budget) {
+			continue
 		}
 		if s := z.section(m, lines); s.tokens <= budget {
 			return s
@@ -91,7 +93,7 @@ func (z *sizer) richest(budget int) *section {
 // capped shows as many servers with their counts as fit, by bisection.
 func (z *sizer) capped(budget int) *section {
 	try := func(n int) *section {
-		m := z.catalog.manifest(LevelCounts, 0)
+		m, _ := z.catalog.manifest(LevelCounts, 0, math.MaxInt32)
 		m.cap(n)
 		return z.section(m, m.lines())
 	}

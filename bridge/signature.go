@@ -6,7 +6,7 @@ import (
 
 // Bounds on a signature.
 const (
-	maxSignatureParams = 12
+	maxSignatureParams = 8  // optional ones beyond are not named
 	maxSignatureName   = 64 // characters of one parameter's name
 	maxSignatureEnum   = 32 // characters of an enumeration that is spelled out
 )
@@ -18,14 +18,15 @@ func signature(e *entry) string {
 	var b strings.Builder
 	b.WriteString(oneLine(e.tool.Name, MaxNameBytes))
 	b.WriteByte('(')
-	n := 0
+	n, left := 0, false
 	for _, required := range []bool{true, false} {
 		for i := range e.schema.params {
 			p := &e.schema.params[i]
 			if p.required != required {
 				continue
 			}
-			if n++; n > maxSignatureParams {
+			if n++; n > maxSignatureParams && !required || n > maxSchemaParams {
+				left = true
 				continue
 			}
 			if n > 1 {
@@ -34,7 +35,7 @@ func signature(e *entry) string {
 			p.write(&b)
 		}
 	}
-	if n > maxSignatureParams {
+	if left {
 		b.WriteString(", " + cutMark)
 	}
 	b.WriteByte(')')

@@ -14,27 +14,28 @@ var tune = flag.Bool("tune", false, "search for better ranking weights and cross
 type knob struct {
 	name string
 	at   func(w *weights) *int
+	most int
 }
 
 func knobs() []knob {
 	k := []knob{
-		{"k1", func(w *weights) *int { return &w.k1 }},
-		{"synonym", func(w *weights) *int { return &w.synonym }},
-		{"lost", func(w *weights) *int { return &w.lost }},
-		{"chatter", func(w *weights) *int { return &w.chatter }},
-		{"plain", func(w *weights) *int { return &w.plain }},
-		{"nameCover", func(w *weights) *int { return &w.nameCover }},
-		{"clause", func(w *weights) *int { return &w.clause }},
-		{"spread", func(w *weights) *int { return &w.spread }},
-		{"clauseWords", func(w *weights) *int { return &w.clauseWords }},
-		{"compound", func(w *weights) *int { return &w.compound }},
-		{"typo1", func(w *weights) *int { return &w.typo1 }},
-		{"prefix", func(w *weights) *int { return &w.prefix }},
+		{"k1", func(w *weights) *int { return &w.k1 }, 4 * unit},
+		{"synonym", func(w *weights) *int { return &w.synonym }, 4 * unit},
+		{"lost", func(w *weights) *int { return &w.lost }, 4 * unit},
+		{"chatter", func(w *weights) *int { return &w.chatter }, 4 * unit},
+		{"plain", func(w *weights) *int { return &w.plain }, 4 * unit},
+		{"nameCover", func(w *weights) *int { return &w.nameCover }, 4 * unit},
+		{"clause", func(w *weights) *int { return &w.clause }, 4 * unit},
+		{"spread", func(w *weights) *int { return &w.spread }, unit},
+		{"clauseWords", func(w *weights) *int { return &w.clauseWords }, 4 * unit},
+		{"compound", func(w *weights) *int { return &w.compound }, 4 * unit},
+		{"typo1", func(w *weights) *int { return &w.typo1 }, 4 * unit},
+		{"prefix", func(w *weights) *int { return &w.prefix }, 4 * unit},
 	}
 	for f := range numFields {
 		k = append(k,
-			knob{"field " + fieldNames[f], func(w *weights) *int { return &w.field[f] }},
-			knob{"norm " + fieldNames[f], func(w *weights) *int { return &w.norm[f] }})
+			knob{"field " + fieldNames[f], func(w *weights) *int { return &w.field[f] }, 4 * unit},
+			knob{"norm " + fieldNames[f], func(w *weights) *int { return &w.norm[f] }, unit})
 	}
 	return k
 }
@@ -86,12 +87,12 @@ func goal(sets []tuneSet, q []quality, without int) float64 {
 func ascend(sets []tuneSet, w weights, without, every int) weights {
 	const least = 0.0003 // smaller gains are noise
 	best := goal(sets, measureWeights(sets, &w, every), without)
-	for range 3 {
+	for range 2 {
 		improved := false
 		for _, k := range knobs() {
-			for _, percent := range []int{60, 80, 125, 160} {
+			for _, percent := range []int{70, 140} {
 				try := w
-				*k.at(&try) = *k.at(&w) * percent / 100
+				*k.at(&try) = min(*k.at(&w)*percent/100, k.most)
 				if g := goal(sets, measureWeights(sets, &try, every), without); g > best+least {
 					best, w, improved = g, try, true
 					fmt.Printf("  %s = %d: %.4f\n", k.name, *k.at(&w), g)
@@ -124,7 +125,7 @@ func TestTune(t *testing.T) {
 		}
 		sets = append(sets, tuneSet{d, c, trust})
 	}
-	const every = 2
+	const every = 3 // a third of the queries decides, all are reported
 	report := func(name string, w *weights) {
 		fmt.Printf("%-28s", name)
 		for i, q := range measureWeights(sets, w, 1) {

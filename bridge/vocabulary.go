@@ -13,6 +13,7 @@ type vocabulary struct {
 	words map[string]word
 	terms map[string]int32 // by stem
 	stems []string         // by term
+	light []bool           // by term: says nothing about a name that it stands in
 	buf   []byte
 
 	// For typing errors: the words in order of length, with their letters.
@@ -51,6 +52,7 @@ func (v *vocabulary) intern(b []byte) word {
 		s := string(root)
 		v.terms[s] = t
 		v.stems = append(v.stems, s)
+		v.light = append(v.light, isDigits(text))
 	}
 	w := word{term: t, stop: isStop(text)}
 	v.words[text] = w
@@ -190,8 +192,9 @@ func slipDistance(a, b string, most int) int {
 // first.
 func (v *vocabulary) beginning(text string, n int) []int32 {
 	var out []int32
+	mask := letterMask(text)
 	for i := v.byLen[min(len(text), len(v.byLen)-1)]; int(i) < len(v.spelled) && len(out) < n; i++ {
-		if s := &v.spelled[i]; strings.HasPrefix(s.text, text) && !slices.Contains(out, s.term) {
+		if s := &v.spelled[i]; mask&^s.mask == 0 && strings.HasPrefix(s.text, text) && !slices.Contains(out, s.term) {
 			out = append(out, s.term)
 		}
 	}
