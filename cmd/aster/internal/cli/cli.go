@@ -96,7 +96,7 @@ Begin with "aster demo": it shows the whole way on a page of its own.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &usageError{err: err, help: "aster help" + strings.TrimPrefix(cmd.CommandPath(), "aster")}
 	})
-	root.AddCommand(a.doctorCommand(), a.versionCommand(),
+	root.AddCommand(a.demoCommand(), a.doctorCommand(), a.mcpCommand(), a.versionCommand(),
 		topic("exit-codes", "what the exit codes mean", exitCodesHelp),
 		topic("environment", "the variables that aster reads", environmentHelp))
 	cobra.MousetrapHelpText = "" // a client may start us from a window
