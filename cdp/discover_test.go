@@ -339,7 +339,7 @@ func TestFindsARealBrowser(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, _, err := find(t, f)
+		e, _, err := f.Await(soon(t), cdp.Endpoint{}, nil) // the file comes after the port
 		if err != nil || e.WS != b.WS || e.HTTP != b.HTTP || e.Consent || e.Browser != "Chrome" {
 			t.Errorf("%s: got %+v, %v, want %s", spec, e, err, b.WS)
 		}

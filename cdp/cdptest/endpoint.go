@@ -18,7 +18,7 @@ import (
 const browserPath = "/devtools/browser"
 
 // EndpointTimeout bounds the waits of a fake endpoint, such as [Endpoint.Conn].
-const EndpointTimeout = 10 * time.Second
+const EndpointTimeout = 60 * time.Second
 
 // EndpointOptions configures [NewEndpoint]. The zero value is a browser that serves
 // /json/version and answers every command with an empty result.
