@@ -59,16 +59,6 @@ func (v *vocabulary) intern(b []byte) word {
 	return w
 }
 
-// term returns the term of a word, whether or not this form of it is in the
-// catalogue.
-func (v *vocabulary) term(text string) (int32, bool) {
-	if w, ok := v.words[text]; ok {
-		return w.term, true
-	}
-	t, ok := v.terms[string(familyStem([]byte(text)))]
-	return t, ok
-}
-
 // finish prepares for finding near spellings.
 func (v *vocabulary) finish() {
 	v.spelled = make([]spelling, 0, len(v.words))
