@@ -1,7 +1,6 @@
 package shim_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -11,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -96,36 +94,6 @@ func (p *player) trace(t testing.TB, s scenario) []string {
 	return lines
 }
 
-// injectAll makes the shim part of every page of the browser, popups included, until
-// the returned func is called.
-func injectAll(t testing.TB, b *cdptest.Browser) (stop func()) {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	c, err := cdptest.Dial(ctx, b.WS)
-	if err != nil {
-		t.Fatal(err)
-	}
-	source := shim.Script(shim.Config{Secret: testSecret})
-	c.Subscribe(func(e cdptest.Event) {
-		if e.Method != "Target.attachedToTarget" {
-			return
-		}
-		var a struct{ SessionID string }
-		json.Unmarshal(e.Params, &a)
-		go func() { // ends with its commands, or with the connection
-			ctx := context.Background()
-			c.Call(ctx, a.SessionID, "Page.enable", nil)
-			c.Call(ctx, a.SessionID, "Runtime.enable", nil)
-			c.Call(ctx, a.SessionID, "Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": source, "includeCommandLineAPI": true})
-			c.Call(ctx, a.SessionID, "Runtime.runIfWaitingForDebugger", nil)
-		}()
-	})
-	if _, err := c.Call(ctx, "", "Target.setAutoAttach", map[string]any{"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true}); err != nil {
-		t.Fatal(err)
-	}
-	return c.Close
-}
-
 // play runs every scenario in one browser, with a few tabs at once.
 func play(t testing.TB, b *cdptest.Browser, list []scenario) map[string][]string {
 	const tabs = 2
@@ -170,7 +138,7 @@ func TestDifferential(t *testing.T) {
 		}
 		list = kept
 	}
-	stop := injectAll(t, plainBrowser())
+	stop := injectAll(t, plainBrowser(), shim.Config{})
 	defer stop()
 	var native, shimmed map[string][]string
 	var wg sync.WaitGroup

@@ -14,9 +14,9 @@
 //     holds in a document that was tampered with before we came (late) as well.
 //  3. Every function is strict: a page's callback finds no caller, arguments or this.
 //
-// config: allow, deny (origin globs), legacy, secret, meeting (the event type by which
-// the shims of two frames find each other; derived from the secret, unknown to pages),
-// build, limits. notify: the browser's inspect(), or undefined. late: the document was
+// config: allow, deny (origin globs), legacy, compat (the Chromium version to play),
+// secret, protocol, build, limits, door and meeting (event types; by the second, which
+// is derived from the secret, the shims of two frames find each other). notify: the browser's inspect(), or undefined. late: the document was
 // open before us. The value is the api object of the document, or the reason why there
 // is none: "denied", "insecure", "native", "page".
 (function (config, notify, late) {
@@ -93,7 +93,7 @@
 
   const {apply, construct, defineProperty, getOwnPropertyDescriptor, getPrototypeOf} = Reflect;
   const {Promise, TypeError, DOMException, URL, WeakMap, MessageChannel} = window;
-  const {EventTarget, Event, CustomEvent, AbortController, AbortSignal} = window;
+  const {EventTarget, Event, AbortController, AbortSignal} = window;
   const {freeze, prototype: ObjectPrototype} = Object;
   const FunctionPrototype = Function.prototype, DocumentPrototype = Document.prototype;
   const {parse, stringify} = JSON;
@@ -114,20 +114,19 @@
   const getLength = getterOf(window, 'length');
   const getClosed = getterOf(window, 'closed');
   const getPerformance = getterOf(window, 'performance');
-  const getDetail = getterOf(CustomEvent.prototype, 'detail');
   const getSignal = getterOf(AbortController.prototype, 'signal');
   const getAborted = getterOf(AbortSignal.prototype, 'aborted');
   const getReason = getterOf(AbortSignal.prototype, 'reason');
   const getPort1 = getterOf(MessageChannel.prototype, 'port1');
   const getPort2 = getterOf(MessageChannel.prototype, 'port2');
-  const getPersisted = getterOf(PageTransitionEvent.prototype, 'persisted');
   const getOrigin = getterOf(URL.prototype, 'origin');
   const getProtocol = getterOf(URL.prototype, 'protocol');
   const getHostname = getterOf(URL.prototype, 'hostname');
   const {preventDefault} = Event.prototype;
 
-  // Whether documents of this window are origin-keyed; file: documents need not be.
-  const originKeyed = originAgentCluster !== false || location.protocol === 'file:';
+  // The same for every document of this window, also when it is used again.
+  const ownOrigin = self.origin === 'null' && location.protocol === 'file:' ? 'file://' : self.origin;
+  const originKeyed = originAgentCluster !== false || ownOrigin === 'file://';
 
   // Frames meet over genuine events only.
   const canMeet = !late || (isNative(addEventListener, 'addEventListener') && isNative(dispatchEvent, 'dispatchEvent'));
@@ -486,7 +485,7 @@
 
   function newState(doc, context) {
     const state = {
-      __proto__: null, doc, context, origin: self.origin,
+      __proto__: null, doc, context, origin: ownOrigin,
       tools: {__proto__: null}, first: undefined, last: undefined,  // by name; in order of registration
       handlers: {__proto__: null},                                  // of ontoolchange and the like
       port: undefined, head: undefined, tail: undefined, job: undefined,  // the queue of tasks
@@ -496,7 +495,6 @@
       native: undefined, handed: {__proto__: null},                 // set by the hand-over
       api: undefined, peer: undefined,
     };
-    if (state.origin === 'null' && location.protocol === 'file:') state.origin = 'file://';
     state.api = newApi(state);
     state.peer = newPeer(state);
     return state;
@@ -512,7 +510,8 @@
 
   function check(state) {
     if (!isActive(state)) throw new DOMException('The document is not active.', 'InvalidStateError');
-    if (!originKeyed) {
+    // The newest text of the specification has no such check.
+    if (config.compat <= 156 && !originKeyed) {
       throw new DOMException('document.modelContext cannot be used when document.domain is enabled.', 'SecurityError');
     }
   }
@@ -577,7 +576,7 @@
         };
       },
     };
-    const own = apply(anySignal, AbortSignal, [one]);
+    const own = anySignal === undefined ? signal : apply(anySignal, AbortSignal, [one]);
     apply(addEventListener, own, ['abort', act]);
     return () => apply(removeEventListener, own, ['abort', act]);
   }
@@ -709,13 +708,12 @@
 
   // ---- Execution: the caller's side --------------------------------------------------------------
 
-  // As errors that come from another process: with a stack that has no frames.
-  function distantError(text, name) {
-    const e = new DOMException(text, name);
-    captureStackTrace(e, nothing);
-    return e;
+  // As an error that comes from another process: with a stack that has no frames.
+  function distant(error) {
+    captureStackTrace(error, nothing);
+    return error;
   }
-  const unknownError = (text) => distantError(text, 'UnknownError');
+  const unknownError = (text) => distant(new DOMException(text, 'UnknownError'));
   const transient = 'The operation failed for an unknown transient reason (e.g. out of memory).';
   const invocationFailed = 'Tool was executed but the invocation failed. For example, the script function threw an error';
   const badInput = 'Failed to parse input arguments';
@@ -781,7 +779,7 @@
   // back/forward cache. The value ends it.
   function onLeave(act) {
     const left = (e) => {
-      if (!apply(getPersisted, e, [])) act();
+      if (!e.persisted) act();
     };
     const capture = {__proto__: null, capture: true};
     apply(addEventListener, window, ['pagehide', left, capture]);
@@ -843,7 +841,7 @@
     if (run.over) return;
     run.over = true;
     run.canceled = true;
-    run.call.abort(distantError('signal is aborted without reason', 'AbortError'));
+    run.call.abort(distant(new DOMException('signal is aborted without reason', 'AbortError')));
   }
 
   // Runs a callback of this realm; its input, options and signal are of this realm too.
@@ -903,7 +901,7 @@
       const json = stringify(v);
       return json === undefined ? 'undefined' : json;
     }
-    if (typeof v === 'symbol') throw new TypeError('Cannot convert a Symbol value to a string');
+    if (typeof v === 'symbol') throw distant(new TypeError('Cannot convert a Symbol value to a string'));
     return v === '' ? 'Operation succeeded' : apply(toWellFormed, '' + v, []);
   }
 
@@ -951,24 +949,24 @@
   // ---- Other frames ----------------------------------------------------------------------------------
   // Each frame has its own shim. Two of them meet through an event whose type only shims
   // know, dispatched at an object that is genuine wherever it comes from: the window's
-  // performance object, or a ModelContext. The listener puts its peer record into the
-  // event's detail. The records hold nothing that a same-origin page may not do anyway.
+  // performance object, or a ModelContext. The listener puts its peer record on the
+  // event. The records can do nothing that a same-origin page may not do anyway.
 
   function attend(target, peer) {
     apply(addEventListener, target, [config.meeting, (e) => {
-      apply(getDetail, e, []).peer = peer();
+      defineProperty(e, 'peer', {__proto__: null, value: peer()});
     }]);
   }
 
   function meet(target) {
     if (!canMeet) return undefined;
-    const detail = {__proto__: null, peer: undefined};
+    const e = new Event(config.meeting);
     try {
-      apply(dispatchEvent, target, [new CustomEvent(config.meeting, {__proto__: null, detail})]);
+      apply(dispatchEvent, target, [e]);
     } catch {
-      // Not an event target.
+      return undefined;  // not an event target
     }
-    return detail.peer;
+    return getOwnPropertyDescriptor(e, 'peer')?.value;
   }
 
   // The peer of a window's document: undefined for another origin, or when nobody ever
@@ -1009,7 +1007,7 @@
         if (isWindow(child)) walk(child);
       }
     };
-    walk(window.top);
+    if (window.top !== null) walk(window.top);
   }
 
   function newPeer(state) {
@@ -1182,7 +1180,7 @@
       return view === null || view === window ? contextOf(this) : foreignContext(this, view);
     },
   };
-  const modelContextProperty = getOwnPropertyDescriptor(documentMembers, 'modelContext');
+  const modelContextGetter = getterOf(documentMembers, 'modelContext');
 
   // Another realm's document: its own ModelContext, as its own getter gives it.
   function foreignContext(doc, view) {
@@ -1201,6 +1199,10 @@
     return defineProperty(object, key, {__proto__: null, value, writable, enumerable: false, configurable: true});
   }
 
+  function accessor(object, key, get) {
+    return defineProperty(object, key, {__proto__: null, get, set: undefined, enumerable: true, configurable: true});
+  }
+
   function install(Interface, members, Parent) {
     const name = Interface.name;
     hidden(members, 'constructor', Interface, true);
@@ -1217,7 +1219,7 @@
   function nativeOf(state) {
     if (state.native !== undefined) return state.native;
     const property = getOwnPropertyDescriptor(DocumentPrototype, 'modelContext');
-    if (property === undefined || property.get === modelContextProperty.get) return undefined;
+    if (property === undefined || property.get === modelContextGetter) return undefined;
     if (!isNative(property.get, 'get modelContext') || !isActive(state)) return undefined;
     state.native = apply(property.get, state.doc, []);
     apply(addEventListener, state.native, ['toolchange', () => fire(state, new Event('toolchange'))]);
@@ -1284,7 +1286,8 @@
       const tools = toDictionary(params, where, 'ProvideContextParams')?.tools;
       const names = {__proto__: null}, fresh = [], options = {__proto__: null, signal: undefined, exposedTo: []};
       if (tools !== undefined) {
-        forEachOf(tools, reading(where, 'tools', 'ProvideContextParams'), (v) => append(fresh, toTool(v, where)));
+        const at = reading(where, 'tools', 'ProvideContextParams');
+        forEachOf(tools, at, (v) => append(fresh, toTool(v, at)));
       }
       check(state);
       for (let i = 0; i < fresh.length; i++) {
@@ -1315,10 +1318,8 @@
   };
 
   function installLegacy() {
-    for (const name in legacyMembers) {
-      defineProperty(contextMembers, name, getOwnPropertyDescriptor(legacyMembers, name));
-    }
-    defineProperty(Navigator.prototype, 'modelContext', getOwnPropertyDescriptor(navigatorMembers, 'modelContext'));
+    for (const name in legacyMembers) contextMembers[name] = legacyMembers[name];
+    accessor(Navigator.prototype, 'modelContext', getterOf(navigatorMembers, 'modelContext'));
   }
 
   // ---- The line to aster ---------------------------------------------------------------------------------------
@@ -1537,7 +1538,7 @@
   const installed = install(ModelContext, contextMembers, EventTarget) &&
     install(ToolActivatedEvent, activatedMembers, Event) &&
     install(ToolCancelEvent, cancelMembers, Event) &&
-    defineProperty(DocumentPrototype, 'modelContext', modelContextProperty);
+    accessor(DocumentPrototype, 'modelContext', modelContextGetter);
   if (!installed) return 'page';
   return late ? Held.aster(contextOf(document)) : undefined;
 })

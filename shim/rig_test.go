@@ -120,8 +120,7 @@ type peer struct {
 
 	mu     sync.Mutex
 	events []inspected // guarded by mu
-	states []string    // guarded by mu: execution contexts created and destroyed, in order
-	cancel func()
+	nextID int         // guarded by mu
 }
 
 // inspected is one Runtime.inspectRequested.
@@ -157,7 +156,7 @@ func newPeer(t testing.TB, b *cdptest.Browser, target string) *peer {
 	var r struct{ SessionID string }
 	p.call(t, "Target.attachToTarget", map[string]any{"targetId": target, "flatten": true}, &r)
 	p.session = r.SessionID
-	p.cancel = c.Subscribe(p.event)
+	c.Subscribe(p.event)
 	p.call(t, "Page.enable", nil, nil)
 	p.call(t, "Runtime.enable", nil, nil)
 	return p
@@ -286,28 +285,158 @@ func (p *peer) result(t testing.TB, id string) *shim.Result {
 	return r
 }
 
-// invoke starts a call through an api handle.
-func (p *peer) invoke(t testing.TB, api, id, name, args string) {
-	t.Helper()
-	p.method(t, api, "invoke", id, name, args)
+// remote is a value as DevTools hands it out.
+type remote struct {
+	Type, Subtype, ClassName, Description, ObjectID string
+	Value                                           json.RawMessage
 }
 
-// method calls a method of an api handle and returns the value's type.
-func (p *peer) method(t testing.TB, api, method string, args ...string) string {
+// method calls a method of an api handle.
+func (p *peer) method(t testing.TB, api, method string, args ...any) remote {
 	t.Helper()
-	list := []any{}
+	list := []any{map[string]any{"value": method}}
 	for _, a := range args {
-		list = append(list, map[string]any{"value": a})
+		if r, ok := a.(remote); ok {
+			list = append(list, map[string]any{"objectId": r.ObjectID})
+		} else {
+			list = append(list, map[string]any{"value": a})
+		}
 	}
 	var r struct {
-		Result           struct{ Type string }
+		Result           remote
 		ExceptionDetails json.RawMessage
 	}
-	p.call(t, "Runtime.callFunctionOn", map[string]any{
-		"objectId": api, "functionDeclaration": "function (a, b, c) { return this." + method + "(a, b, c); }", "arguments": list,
-	}, &r)
+	p.call(t, "Runtime.callFunctionOn", map[string]any{"objectId": api, "functionDeclaration": shim.CallMethod, "arguments": list}, &r)
 	if r.ExceptionDetails != nil {
 		t.Fatalf("%s: %s", method, r.ExceptionDetails)
 	}
-	return r.Result.Type
+	return r.Result
+}
+
+// run calls a tool to its end.
+func (p *peer) run(t testing.TB, api, name, args string) *shim.Result {
+	t.Helper()
+	p.mu.Lock()
+	p.nextID++
+	id := fmt.Sprint("call-", p.nextID)
+	p.mu.Unlock()
+	p.method(t, api, "invoke", id, name, args)
+	return p.result(t, id)
+}
+
+// eval evaluates an expression in the page's main world, without running a promise.
+func (p *peer) eval(t testing.TB, js string, commandLine bool) remote {
+	t.Helper()
+	var r struct {
+		Result           remote
+		ExceptionDetails json.RawMessage
+	}
+	// Without a group DOMDebugger.getEventListeners gives handles that are not valid.
+	p.call(t, "Runtime.evaluate", map[string]any{"expression": js, "includeCommandLineAPI": commandLine, "objectGroup": "aster"}, &r)
+	if r.ExceptionDetails != nil {
+		t.Fatalf("%.80s: %s", js, r.ExceptionDetails)
+	}
+	return r.Result
+}
+
+// genuine is a command-line function that the page has not put something else in place of.
+func (p *peer) genuine(t testing.TB) remote {
+	t.Helper()
+	for _, name := range []string{"inspect", "copy", "queryObjects"} {
+		r := p.eval(t, name, true)
+		if r.Type == "function" && r.Subtype == "" && r.Description == "function "+name+"() { [native code] }" {
+			return r
+		}
+	}
+	t.Fatal("the page shadows every command-line function")
+	return remote{}
+}
+
+// attachLate brings the shim into the document that is open, and returns its api handle.
+func (p *peer) attachLate(t testing.TB, cfg shim.Config) string {
+	t.Helper()
+	if cfg.Secret == "" {
+		cfg.Secret = testSecret
+	}
+	notify := p.genuine(t)
+	r := p.eval(t, shim.LateScript(cfg), false)
+	if r.ObjectID == "" {
+		t.Fatalf("the late script gives %s %s, not an api", r.Type, r.Value)
+	}
+	p.method(t, r.ObjectID, "connect", notify)
+	return r.ObjectID
+}
+
+// secretOf reads the secret that an api handle shows.
+func (p *peer) secretOf(t testing.TB, api string) string {
+	t.Helper()
+	var r struct {
+		Result []struct {
+			Name  string
+			Value remote
+		}
+	}
+	p.call(t, "Runtime.getProperties", map[string]any{"objectId": api, "ownProperties": true}, &r)
+	for _, prop := range r.Result {
+		if prop.Name == "secret" {
+			var s string
+			json.Unmarshal(prop.Value.Value, &s)
+			return s
+		}
+	}
+	return ""
+}
+
+// doorField finds the api of a shim that is there already, by the private field.
+func (p *peer) doorField(t testing.TB) string {
+	t.Helper()
+	context := p.eval(t, "document.modelContext", false)
+	var r struct {
+		PrivateProperties []struct {
+			Name  string
+			Value remote
+		}
+	}
+	p.call(t, "Runtime.getProperties", map[string]any{"objectId": context.ObjectID, "ownProperties": true}, &r)
+	for _, f := range r.PrivateProperties {
+		if f.Name == shim.DoorField && p.secretOf(t, f.Value.ObjectID) == testSecret {
+			return f.Value.ObjectID
+		}
+	}
+	return ""
+}
+
+// doorEvent finds it by the event listener.
+func (p *peer) doorEvent(t testing.TB) string {
+	t.Helper()
+	context := p.eval(t, "document.modelContext", false)
+	var l struct {
+		Listeners []struct {
+			Type    string
+			Handler remote
+		}
+	}
+	p.call(t, "DOMDebugger.getEventListeners", map[string]any{"objectId": context.ObjectID}, &l)
+	for _, listener := range l.Listeners {
+		if listener.Type != shim.DoorEvent {
+			continue
+		}
+		var r struct{ Result remote }
+		p.call(t, "Runtime.callFunctionOn", map[string]any{"objectId": listener.Handler.ObjectID, "functionDeclaration": shim.OpenDoor}, &r)
+		if r.Result.ObjectID != "" && p.secretOf(t, r.Result.ObjectID) == testSecret {
+			return r.Result.ObjectID
+		}
+	}
+	return ""
+}
+
+// page is a tab with a test in hand.
+type page struct {
+	*cdptest.Page
+	t testing.TB
+}
+
+func (p *page) eval(js string) json.RawMessage {
+	p.t.Helper()
+	return p.Page.Eval(p.t, js)
 }

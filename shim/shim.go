@@ -15,6 +15,8 @@ var source string
 const (
 	// Protocol is the version of the api object and of the messages.
 	Protocol = 1
+	// Compat is the Chromium version whose WebMCP the script plays.
+	Compat = 156
 	// DoorEvent is the type of the event listener that leads to the api object of a
 	// shim that was there from its document's start.
 	DoorEvent = "aster"
@@ -72,6 +74,7 @@ type settings struct {
 	Meeting  string   `json:"meeting"`
 	Door     string   `json:"door"`
 	Protocol int      `json:"protocol"`
+	Compat   int      `json:"compat"`
 	Build    string   `json:"build"`
 	Limits   limits   `json:"limits"`
 }
@@ -87,7 +90,8 @@ type limits struct {
 func (c Config) arguments() string {
 	s := settings{
 		Allow: append([]string{}, c.Allow...), Deny: append([]string{}, c.Deny...), Legacy: c.Legacy, Secret: c.Secret,
-		Meeting: "aster-" + digest("aster shim meeting 1", c.Secret), Door: DoorEvent, Protocol: Protocol, Build: build,
+		Meeting: "aster-" + digest("aster shim meeting 1", c.Secret), Door: DoorEvent,
+		Protocol: Protocol, Compat: Compat, Build: build,
 		Limits: limits{MaxTextBytes, MaxSchemaBytes, MaxExposedTo, MaxMessageBytes},
 	}
 	b, err := json.Marshal(s)
