@@ -79,6 +79,9 @@ func (v *jsonValue) append(dst []byte) []byte {
 // appendJSONString writes s quoted. s is valid UTF-8.
 func appendJSONString(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
+	if dst == nil {
+		dst = make([]byte, 0, len(s)+len(s)/16+2)
+	}
 	dst = append(dst, '"')
 	for _, c := range []byte(s) {
 		switch {

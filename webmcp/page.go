@@ -115,6 +115,7 @@ type tab struct {
 	docs       map[*cdp.Frame]*document
 	loading    bool
 	crashed    bool
+	slow       bool                  // has not answered attachment.round yet
 	noDomain   bool                  // the browser's DevTools do not know WebMCP
 	late       map[*cdp.Frame]string // documents that were open before us: what became of them
 	dialog     *dialog

@@ -143,6 +143,7 @@ func (b *Bridge) stay(ctx context.Context, ep cdp.Endpoint, others []cdp.Endpoin
 	b.att = att
 	b.mu.Unlock()
 	b.setStatus(status{state: stateConnected, endpoint: ep, others: others})
+	b.settle(ctx, att)
 	select {
 	case <-att.browser.Done():
 		err = att.browser.Err()

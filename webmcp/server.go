@@ -26,11 +26,12 @@ const instructions = "Tools that the web pages open in the user's browser offer,
 // called from any goroutine.
 type Bridge struct {
 	opts     Options
-	secret   string
 	server   *mcp.Server
 	registry *Registry
 	results  *results
 	slots    chan struct{} // one for each running call
+	ready    readiness
+	serveNow chan chan struct{} // asks the syncer to serve what is known; it closes what it gets
 	searcher searcher
 	lastWS   string // of the browser start that was attached last; Run's goroutine only
 
@@ -45,7 +46,7 @@ func New(opts *Options) (*Bridge, error) {
 	if opts == nil {
 		opts = &Options{}
 	}
-	b := &Bridge{opts: *opts, registry: newRegistry(), slots: make(chan struct{}, MaxCalls)}
+	b := &Bridge{opts: *opts, registry: newRegistry(), slots: make(chan struct{}, MaxCalls), ready: readiness{done: make(chan struct{})}, serveNow: make(chan chan struct{})}
 	if err := b.opts.normalise(); err != nil {
 		return nil, err
 	}
@@ -61,6 +62,7 @@ func New(opts *Options) (*Bridge, error) {
 		Logger: b.opts.Logger, Instructions: instructions,
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
 	})
+	b.server.AddReceivingMiddleware(b.awaitReady)
 	if b.opts.Expose != ExposeTools {
 		b.addFixed()
 	}
@@ -195,8 +197,8 @@ func checkArguments(t *PageTool, args json.RawMessage) (checked json.RawMessage,
 		return args, "arguments not checked: " + err.Error(), ""
 	}
 	mismatch, err := checker.Check(args)
-	if err != nil {
-		return nil, "", err.Error()
+	if err != nil { // too large or too slow to check, not known to be wrong
+		return args, "arguments not checked: " + err.Error(), ""
 	}
 	if mismatch != nil {
 		return nil, "", mismatch.Error()

@@ -32,8 +32,12 @@ type status struct {
 func (b *Bridge) setStatus(s status) {
 	s.since = time.Now()
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.status = s
+	b.mu.Unlock()
+	switch s.state {
+	case stateWaiting, stateRefused, stateLost, stateNone:
+		b.ready.set() // there are no pages to wait for
+	}
 }
 
 func (b *Bridge) currentStatus() status {

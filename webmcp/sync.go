@@ -57,6 +57,10 @@ func (s *syncer) run(ctx context.Context) {
 			return
 		case <-wait.C:
 			continue
+		case served := <-s.b.serveNow:
+			s.apply()
+			close(served)
+			continue
 		case <-s.b.registry.Changed():
 		}
 		if s.anyLoading() {

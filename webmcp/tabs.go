@@ -91,6 +91,33 @@ func (a *attachment) ping(ctx context.Context) (wrong map[string]string) {
 	return wrong
 }
 
+// round asks every tab one question and waits for the answers, as long as ctx lasts.
+// A tab that has not answered once is asked no more.
+func (a *attachment) round(ctx context.Context) {
+	a.mu.Lock()
+	answers := make(chan *tab, len(a.tabs))
+	open := 0
+	for s, t := range a.tabs {
+		if t.slow {
+			continue
+		}
+		t.slow = true
+		open++
+		s.Post(page.CommandGetFrameTree, nil, func(jsonv2.Value, error) { answers <- t })
+	}
+	a.mu.Unlock()
+	for ; open > 0; open-- {
+		select {
+		case t := <-answers:
+			a.mu.Lock()
+			t.slow = false
+			a.mu.Unlock()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
 // titles asks the browser for the present titles of all pages.
 func (a *attachment) titles(ctx context.Context) map[string]string {
 	ctx, cancel := context.WithTimeout(ctx, PingWait)
