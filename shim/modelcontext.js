@@ -16,7 +16,8 @@
 //
 // config: allow, deny (origin globs), legacy, compat (the Chromium version to play),
 // secret, protocol, build, limits, door and meeting (event types; by the second, which
-// is derived from the secret, the shims of two frames find each other). notify: the browser's inspect(), or undefined. late: the document was
+// is derived from the secret, the shims of two frames find each other).
+// notify: the browser's inspect(), or undefined. late: the document was
 // open before us. The value is the api object of the document, or the reason why there
 // is none: "denied", "insecure", "native", "page".
 (function (config, notify, late) {

@@ -103,12 +103,12 @@ func testdata(t testing.TB, name string) string {
 	return string(b)
 }
 
-// eventually polls until ok, for at most ten seconds.
+// eventually polls until ok, for at most half a minute.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("not within ten seconds: %s", what)
+			t.Fatalf("not within half a minute: %s", what)
 		}
 	}
 }
