@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -169,6 +170,22 @@ func TestServeLaunched(t *testing.T) {
 		if p, err := os.FindProcess(pid); err == nil && p.Signal(syscall.Signal(0)) == nil {
 			t.Errorf("the browser that aster started still runs, process %d", pid)
 		}
+	}
+}
+
+// A client may send a signal in place of closing the input; that is no failure either.
+func TestServeTerminated(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no such signal")
+	}
+	s := serve(t, "aster", "--cdp-url", "http://127.0.0.1:1")
+	s.initialize()
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	io.Copy(io.Discard, s.stdout)
+	if err := s.cmd.Wait(); err != nil {
+		t.Errorf("the program ended with %v; stderr:\n%s", err, s.stderr.String())
 	}
 }
 

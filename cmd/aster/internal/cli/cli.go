@@ -26,7 +26,9 @@ type app struct {
 // Main runs the program with the process's arguments and streams and returns the exit code.
 // The first interrupt or termination signal cancels the command; a second one kills.
 func Main() int {
-	signal.Ignore(syscall.SIGPIPE) // a closed stdout is an error to handle, not a death
+	// With a receiver for SIGPIPE a closed stdout is an error of a write, not a death. Ignoring
+	// the signal would do so for the browsers that we start as well.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
@@ -92,6 +94,7 @@ Begin with "aster demo": it shows the whole way on a page of its own.`,
 		},
 	}
 	root.PersistentFlags().StringVar(&a.logLevel, "log-level", "", "the least `level` to log to stderr: debug, info, warn or error (ASTER_LOG; default warn)")
+	root.RegisterFlagCompletionFunc("log-level", cobra.FixedCompletions([]string{"debug", "info", "warn", "error"}, cobra.ShellCompDirectiveNoFileComp))
 	root.Flags().BoolVar(&version, "version", false, "print the version")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &usageError{err: err, help: "aster help" + strings.TrimPrefix(cmd.CommandPath(), "aster")}

@@ -2,7 +2,10 @@ package cli_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -57,11 +60,12 @@ func TestCommandLine(t *testing.T) {
 		{"version flag", "--version", nil, cli.ExitOK, "aster ", ""},
 		{"completion", "completion bash", nil, cli.ExitOK, "complete", ""},
 		{"completion for PowerShell", "completion powershell", nil, cli.ExitOK, "Register-ArgumentCompleter", ""},
+		{"completed values", "__complete mcp serve webmcp --expose ", nil, cli.ExitOK, "fixed\n", ""},
 		{"completed names", "__complete ver", nil, cli.ExitOK, "version\tPrint the version", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			code, stdout, stderr := run(t, &cli.Env{Args: strings.Fields(tt.args), Getenv: vars(tt.env...)})
+			code, stdout, stderr := run(t, &cli.Env{Args: fields(tt.args), Getenv: vars(tt.env...)})
 			if code != tt.code {
 				t.Errorf("exit code %d, want %d", code, tt.code)
 			}
@@ -92,4 +96,22 @@ func TestVersionJSON(t *testing.T) {
 			t.Errorf("%q is missing in %s", key, stdout)
 		}
 	}
+}
+
+// fields splits a command line; a space at the end begins an empty argument.
+func fields(s string) []string {
+	args := strings.Fields(s)
+	if strings.HasSuffix(s, " ") {
+		args = append(args, "")
+	}
+	return args
+}
+
+func ExampleRun() {
+	code := cli.Run(context.Background(), &cli.Env{Args: []string{"verison"}, Stderr: os.Stdout})
+	fmt.Println("exit code", code)
+	// Output:
+	// aster: aster has no command "verison"; did you mean "version"?
+	// Run "aster help" for how to use it.
+	// exit code 2
 }

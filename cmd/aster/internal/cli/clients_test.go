@@ -38,6 +38,18 @@ func TestRecipes(t *testing.T) {
 	}
 }
 
+func TestTemporary(t *testing.T) {
+	for exe, want := range map[string]bool{
+		"/tmp/go-build3056/b001/exe/aster":      true,
+		"/home/u/.cache/go-build/ab/cd-d/aster": true,
+		"/home/u/go/bin/aster":                  false,
+	} {
+		if got := temporary(exe); got != want {
+			t.Errorf("temporary(%q) = %v", exe, got)
+		}
+	}
+}
+
 func jsonQuote(s string) string {
 	return `"` + strings.ReplaceAll(s, `\`, `\\`) + `"`
 }

@@ -23,6 +23,7 @@ const launchURL = "launch"
 func (o *browserOptions) bind(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.cdpURL, "cdp-url", "", "the `browser`: auto, http://HOST:PORT, ws://…, profile:DIR or launch (ASTER_WEBMCP_CDP_URL; default auto)")
+	cmd.RegisterFlagCompletionFunc("cdp-url", cobra.FixedCompletions([]string{"auto", "http://127.0.0.1:9222", "profile:", launchURL}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
 	f.StringArrayVar(&o.allowRemote, "allow-remote-cdp", nil, "a `host` other than this machine that may be connected to; may be repeated")
 	f.BoolVar(&o.headless, "headless", false, "start the browser of --cdp-url launch without a window")
 }

@@ -17,6 +17,7 @@ type Env struct {
 	Getenv         func(string) string
 	Home           string // the user's home directory, "" if there is none
 	Executable     string // the absolute path of the running program
+	Terminal       bool   // Stdin is a terminal: a person, not a client
 	Color          bool   // Stdout is a terminal that understands ECMA-48 and wants colour
 }
 
@@ -29,7 +30,8 @@ func OSEnv() *Env {
 	}
 	return &Env{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Getenv: os.Getenv, Home: home, Executable: exe, Color: wantsColor(os.Stdout),
+		Getenv: os.Getenv, Home: home, Executable: exe,
+		Terminal: isTerminal(os.Stdin), Color: wantsColor(os.Stdout),
 	}
 }
 
@@ -41,8 +43,18 @@ func wantsColor(f *os.File) bool {
 	if runtime.GOOS == "windows" && os.Getenv("WT_SESSION") == "" {
 		return false // older consoles print escape sequences as text
 	}
+	return isTerminal(f)
+}
+
+// isTerminal reports whether f is a character device other than the null device, which is
+// as good as it gets without asking the terminal.
+func isTerminal(f *os.File) bool {
 	fi, err := f.Stat()
-	return err == nil && fi.Mode()&os.ModeCharDevice != 0
+	if err != nil || fi.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	return err != nil || !os.SameFile(fi, null)
 }
 
 // complete fills the zero fields.

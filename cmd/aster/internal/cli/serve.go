@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -65,6 +66,11 @@ A call can set its own time limit with "aster/timeoutMs" in the request's _meta.
 	f.BoolVar(&b.ActiveTab, "active-tab", false, "serve only the visible tab that last had the focus")
 	f.BoolVar(&b.Debugging, "debugging", false, "list tools that their page marks as meant for debugging")
 	f.BoolVar(&b.LegacyAPI, "legacy-api", false, "give pages the names of older WebMCP drafts too, such as navigator.modelContext")
+	complete := func(flag string, values ...string) {
+		cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	}
+	complete("expose", webmcp.ExposeBoth, webmcp.ExposeFixed, webmcp.ExposeTools)
+	complete("dialogs", webmcp.DialogsLeave, webmcp.DialogsAccept, webmcp.DialogsDismiss)
 	return cmd
 }
 
@@ -83,6 +89,9 @@ func serveWebMCPRun(ctx context.Context, o *serveWebMCPOptions) (err error) {
 		return &usageError{err, "aster help mcp serve webmcp"}
 	}
 	bridge.Server().AddReceivingMiddleware(host.Recover(o.log))
+	if o.env.Terminal {
+		fmt.Fprintln(o.env.Stderr, "aster: waiting for an MCP client on stdin. To see it work, run \"aster demo\"; to leave, press Ctrl-C.")
+	}
 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

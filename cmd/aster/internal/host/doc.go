@@ -12,6 +12,9 @@
 // [Recover] is a receiving middleware: it turns panics, nil results and plain Go errors
 // into answers that tell the client what it may know, and the log the rest.
 //
+// [Local] is a client of a server in the same process, and [Diagnose] looks at a browser
+// for a person who wants to know why aster does not reach it.
+//
 // [CleanText] and [CleanAttr] take control sequences out of text that strangers wrote,
 // before it reaches a terminal or a log.
 package host
