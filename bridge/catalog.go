@@ -8,6 +8,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Bounds on a catalogue.
@@ -147,6 +148,9 @@ func nameProblems(t *Tool) []string {
 	}
 	if strings.TrimSpace(t.Name) == "" {
 		out = append(out, "no name")
+	}
+	if !utf8.ValidString(t.Server) || !utf8.ValidString(t.Name) {
+		out = append(out, "name is not UTF-8")
 	}
 	if len(t.Server) > MaxNameBytes || len(t.Name) > MaxNameBytes {
 		out = append(out, "name is over 512 bytes")

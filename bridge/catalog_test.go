@@ -50,6 +50,7 @@ func TestNewCatalogNamesEveryBadTool(t *testing.T) {
 		{Server: "s", Name: "twice", Description: "y", InputSchema: object},
 		{Server: "s", Name: "look", Description: "x", InputSchema: object},
 		{Server: "s", Name: "lo\u200bok", Description: "x", InputSchema: object},
+		{Server: "s", Name: "\xff", Description: "x", InputSchema: object},
 		{Server: "s", Name: strings.Repeat("n", 513), Description: "x", InputSchema: object},
 	}
 	_, err := bridge.NewCatalog(tools, nil)

@@ -9,6 +9,7 @@ type concept struct {
 	clause int
 	weight int  // in units; 0 for a word repeated in its clause
 	body   bool // says what the task is about
+	plain  bool // in a common word
 	hint   bool // from Ask.Server
 	again  bool // stood in an earlier clause: counts for its own clause only
 	forms  []form
@@ -21,11 +22,12 @@ type form struct {
 	how    string
 }
 
-// unmatched lists the words of a task that nothing in the catalogue fits.
+// unmatched lists the words of a task that nothing in the catalogue fits. Common
+// words are no news.
 func unmatched(concepts []concept) []string {
 	var out []string
 	for i := range concepts {
-		if c := &concepts[i]; c.body && len(c.forms) == 0 {
+		if c := &concepts[i]; c.body && !c.plain && len(c.forms) == 0 {
 			out = append(out, c.word)
 		}
 	}
@@ -45,7 +47,7 @@ func (l *Lexical) concepts(words []queryWord) []concept {
 	var buf [maxWordBytes + 8]byte
 	for i := range words {
 		q := &words[i]
-		c := concept{word: q.text, clause: q.clause, weight: q.weight, body: q.body}
+		c := concept{word: q.text, clause: q.clause, weight: q.weight, body: q.body, plain: q.plain}
 		key := string(familyStem(append(buf[:0], q.text...)))
 		l.expand(&c, key)
 		if len(c.forms) == 0 && corrected < maxCorrected {

@@ -165,7 +165,11 @@ func (s *ManifestServer) write(b *strings.Builder, level Level) {
 		fmt.Fprintf(b, "%s (%d)\n", shownName(s.Name), s.Tools)
 		return
 	}
-	fmt.Fprintf(b, "%s (%d tools)", shownName(s.Name), s.Tools)
+	if s.Tools == 1 {
+		b.WriteString(shownName(s.Name) + " (1 tool)")
+	} else {
+		fmt.Fprintf(b, "%s (%d tools)", shownName(s.Name), s.Tools)
+	}
 	if s.About != "" {
 		b.WriteString(": " + s.About)
 	}

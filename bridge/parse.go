@@ -18,6 +18,7 @@ type queryWord struct {
 	clause int
 	weight int  // in units
 	body   bool // says what the task is about: neither stop nor chatter
+	plain  bool // but in a common word
 	after  bool // no word was left out between it and the one before
 }
 
@@ -75,7 +76,7 @@ func (p *queryParser) word(text string) {
 	case isChatter(text):
 		q.weight = p.w.chatter
 	case isPlain(text):
-		q.weight = p.w.plain
+		q.weight, q.plain = p.w.plain, true
 	}
 	if !isChatter(text) {
 		q.body, p.began = true, true

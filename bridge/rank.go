@@ -51,7 +51,7 @@ func (l *Lexical) Rank(_ context.Context, ask Ask) (Ranking, error) {
 	concepts := l.concepts(parseQuery(ask.Text, l.w))
 	ranking := Ranking{Unmatched: unmatched(concepts)}
 	named := l.names.find(ask.Text)
-	if len(named) == 0 && len(ranking.Unmatched) > 0 && !anyBody(concepts) {
+	if len(named) == 0 && !anyBody(concepts) {
 		return ranking, nil
 	}
 	concepts = append(concepts, l.hints(ask.Server, concepts)...)
