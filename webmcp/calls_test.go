@@ -174,7 +174,11 @@ func TestCallsEndHonestly(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			modes(t, func(t *testing.T, native bool) {
-				r := newRig(t, native, nil)
+				rigFor := newRig
+				if c.name == "kill" {
+					rigFor = newOwnRig
+				}
+				r := rigFor(t, native, nil)
 				p := r.browser.NewPage(t, r.Page("/honest", script(`window.running = false;`+tool("never", "() => new Promise(() => { running = true })"))))
 				r.awaitNames(t, "never")
 				res := make(chan *mcp.CallToolResult, 1)
@@ -218,6 +222,8 @@ func TestFrameRemovedDuringCall(t *testing.T) {
 				t.Fatal("the call did not end")
 			}
 			r.awaitNames(t)
+			r.stop()
+			p.Close(t)
 		}
 	})
 }
@@ -251,7 +257,7 @@ func TestDialogs(t *testing.T) {
 				wantText(t, res, false, "answer false")
 			}
 			r.stop()
-			r.browser.Kill()
+			p.Close(t)
 		}
 	})
 }
@@ -293,7 +299,7 @@ func TestBrowserKilledAndStartedAgain(t *testing.T) {
 }
 
 func TestTabsSurviveUs(t *testing.T) {
-	r := newRig(t, false, nil)
+	r := newOwnRig(t, false, nil)
 	p := r.browser.NewPage(t, r.At("localhost", "/tools.html"))
 	r.awaitNames(t, "add_note", "count_notes")
 	r.stop()

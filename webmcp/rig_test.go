@@ -42,7 +42,22 @@ func modes(t *testing.T, f func(t *testing.T, native bool)) {
 	t.Run("native", func(t *testing.T) { f(t, true) })
 }
 
+func TestMain(m *testing.M) {
+	code := m.Run()
+	cdptest.CloseShared()
+	os.Exit(code)
+}
+
+// newRig attaches to the browser that the tests share.
 func newRig(t testing.TB, native bool, edit func(*webmcp.Options)) *rig {
+	t.Helper()
+	r := &rig{Server: cdptest.Serve(t), browser: cdptest.Shared(t, native)}
+	r.attach(t, edit)
+	return r
+}
+
+// newOwnRig starts a browser that the test may kill.
+func newOwnRig(t testing.TB, native bool, edit func(*webmcp.Options)) *rig {
 	t.Helper()
 	r := &rig{Server: cdptest.Serve(t), browser: cdptest.New(t, &cdptest.Options{Native: native})}
 	r.attach(t, edit)

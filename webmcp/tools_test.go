@@ -52,7 +52,7 @@ func TestToolsOfAPage(t *testing.T) {
 
 func TestToolsBeforeAttach(t *testing.T) {
 	modes(t, func(t *testing.T, native bool) {
-		r := &rig{Server: cdptest.Serve(t), browser: cdptest.New(t, &cdptest.Options{Native: native})}
+		r := &rig{Server: cdptest.Serve(t), browser: cdptest.Shared(t, native)}
 		url := r.Page("/early", script(`window.go = () => {`+register("early", "() => 'early'")+`}; if (document.modelContext) go();`))
 		p := r.browser.NewPage(t, url)
 		r.attach(t, nil)
@@ -118,7 +118,7 @@ func TestFramesBeforeAttach(t *testing.T) {
 		if !native {
 			t.Skip("under the shim a page that was there before has no tools yet")
 		}
-		r := &rig{Server: cdptest.Serve(t), browser: cdptest.New(t, &cdptest.Options{Native: native})}
+		r := &rig{Server: cdptest.Serve(t), browser: cdptest.Shared(t, native)}
 		r.Page("/child", script(`document.modelContext.registerTool({name: 'child', title: 'The child', description: 'c', annotations: {readOnlyHint: true}, execute: () => 'child'})`))
 		p := r.browser.NewPage(t, r.Page("/frames", `<iframe src="/child"></iframe><iframe src="`+r.At("b.localhost", "/child")+`" allow="tools"></iframe>`))
 		r.await2(t, p)
@@ -159,6 +159,8 @@ func TestPopups(t *testing.T) {
 		p.Eval(t, "window.w = window.open(''); w.document.title; w.location = '/popup'; 0")
 		r.await(t, "the popup's tool", func() bool { return len(r.names(t)) == 1 })
 		wantText(t, r.call(t, "webmcp_call", map[string]any{"name": "popup"}), false, "pop")
+		p.Eval(t, "w.close()")
+		r.awaitTools(t, 0)
 	})
 }
 
@@ -311,7 +313,7 @@ func TestOnlyListedOrigins(t *testing.T) {
 func TestExpose(t *testing.T) {
 	for _, expose := range []string{webmcp.ExposeFixed, webmcp.ExposeTools} {
 		t.Run(expose, func(t *testing.T) {
-			r := &rig{Server: cdptest.Serve(t), browser: cdptest.New(t, nil)}
+			r := &rig{Server: cdptest.Serve(t), browser: cdptest.Shared(t, false)}
 			r.browser.NewPage(t, r.Page("/e", script(`addEventListener('load', () => setTimeout(() => {`+register("e", "() => 'e'")+`}, 500))`)))
 			if expose == webmcp.ExposeTools {
 				r.attachQuiet(t, func(o *webmcp.Options) { o.Expose = expose })

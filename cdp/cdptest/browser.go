@@ -80,8 +80,15 @@ func Require(t testing.TB) string {
 // New starts a browser and stops it when the test ends.
 func New(t testing.TB, opts *Options) *Browser {
 	t.Helper()
+	b, cleanup := start(t, opts)
+	t.Cleanup(cleanup)
+	return b
+}
+
+func start(t testing.TB, opts *Options) (b *Browser, cleanup func()) {
+	t.Helper()
 	exe := Require(t)
-	b := &Browser{}
+	b, cleanup = &Browser{}, func() {}
 	if opts != nil {
 		b.opts = *opts
 	}
@@ -92,13 +99,54 @@ func New(t testing.TB, opts *Options) *Browser {
 			t.Fatal(err)
 		}
 		b.ProfileDir = dir
-		t.Cleanup(func() { removeAll(dir) })
+		cleanup = func() { removeAll(dir) }
 	}
 	if err := b.start(exe); err != nil {
+		cleanup()
 		t.Fatal(err)
 	}
-	t.Cleanup(b.Kill)
+	remove := cleanup
+	return b, func() { b.Kill(); remove() }
+}
+
+var shared struct {
+	mu      sync.Mutex
+	byMode  map[bool]*Browser
+	cleanup []func()
+}
+
+// Shared is a browser that the tests of a package use one after the other: starting
+// one takes longer than most tests. The tabs that a test opens are closed at its end;
+// a test that kills the browser, or wants flags of its own, takes [New]. TestMain must
+// call [CloseShared].
+func Shared(t testing.TB, native bool) *Browser {
+	t.Helper()
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if b := shared.byMode[native]; b != nil {
+		select {
+		case <-b.done: // somebody killed it
+		default:
+			return b
+		}
+	}
+	b, cleanup := start(t, &Options{Native: native})
+	if shared.byMode == nil {
+		shared.byMode = map[bool]*Browser{}
+	}
+	shared.byMode[native] = b
+	shared.cleanup = append(shared.cleanup, cleanup)
 	return b
+}
+
+// CloseShared ends the browsers of [Shared].
+func CloseShared() {
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	for _, f := range shared.cleanup {
+		f()
+	}
+	shared.byMode, shared.cleanup = nil, nil
 }
 
 // removeAll removes a profile; a browser that is still letting go of its files gets a few tries.

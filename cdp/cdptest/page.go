@@ -26,6 +26,11 @@ func (b *Browser) NewPage(t testing.TB, url string) *Page {
 	var r struct{ TargetID string }
 	call(t, c, "", "Target.createTarget", map[string]any{"url": "about:blank"}, &r)
 	p := b.AttachPage(t, r.TargetID)
+	t.Cleanup(func() { // the browser, or the tab, may be gone by now
+		ctx, cancel := context.WithTimeout(context.Background(), PageTimeout)
+		defer cancel()
+		c.Call(ctx, "", "Target.closeTarget", map[string]any{"targetId": p.Target})
+	})
 	if url != "about:blank" {
 		p.Navigate(t, url)
 	}
