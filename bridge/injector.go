@@ -92,10 +92,12 @@ type Injection struct {
 	Manifest Manifest
 	// Level is Manifest.Level.
 	Level Level
-	// ManifestTokens are those of the manifest's lines, PromptTokens those of
-	// the whole section. When the section is made it fits BudgetTokens; a kept
-	// one may take up to a quarter more.
-	ManifestTokens, PromptTokens int
+	// ManifestTokens are those of a manifest with whole descriptions, shown or
+	// not: what decides, with BudgetTokens, whether it is.
+	ManifestTokens int
+	// PromptTokens are those of Prompt. When the section is made it fits
+	// BudgetTokens; a kept one may take up to a quarter more.
+	PromptTokens int
 	// BudgetTokens is the share of this turn's context.
 	BudgetTokens int
 	// Kept says that Prompt is, byte for byte, that of an earlier turn.
@@ -191,14 +193,14 @@ func (in *Injector) Inject() *Injection {
 		in.section = in.sizer.richest(budget)
 		in.told = in.catalog
 	}
-	s := in.section
+	s, full := in.section, in.sizer.full()
 	in.mu.Unlock()
 
-	in.record(Event{Kind: EventInjected, Level: s.manifest.Level, ManifestTokens: s.listed, BudgetTokens: budget})
+	in.record(Event{Kind: EventInjected, Level: s.manifest.Level, ManifestTokens: full, PromptTokens: s.tokens, BudgetTokens: budget})
 	return &Injection{
 		BridgeTool: openAITool(in.config.Pages != nil), MCPTool: mcpTool(in.config.Pages != nil),
 		Prompt: s.prompt, Manifest: s.manifest.clone(), Level: s.manifest.Level,
-		ManifestTokens: s.listed, PromptTokens: s.tokens, BudgetTokens: budget, Kept: kept,
+		ManifestTokens: full, PromptTokens: s.tokens, BudgetTokens: budget, Kept: kept,
 	}
 }
 

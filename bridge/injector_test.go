@@ -53,7 +53,7 @@ func TestConfigBounds(t *testing.T) {
 		"above max":   func(c *bridge.Config) { c.SearchDefaultLimit = 21 },
 		"max limit":   func(c *bridge.Config) { c.MaxSearchLimit = 0 },
 		"huge limit":  func(c *bridge.Config) { c.MaxSearchLimit = 101 },
-		"many tokens": func(c *bridge.Config) { c.AvailableContextTokens = 1 << 40 },
+		"many tokens": func(c *bridge.Config) { c.AvailableContextTokens = bridge.MaxContextTokens + 1 },
 	} {
 		config := bridge.DefaultConfig()
 		change(&config)

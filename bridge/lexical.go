@@ -46,14 +46,14 @@ type weights struct {
 }
 
 var defaultWeights = weights{
-	field: [numFields]int{1407, 1536, 1024, 819, 383},
-	norm:  [numFields]int{205, 307, 614, 1024, 268},
-	k1:    1229,
+	field: [numFields]int{1407, 1474, 1024, 671, 487},
+	norm:  [numFields]int{205, 269, 614, 1024, 268},
+	k1:    1007,
 
 	synonym: 307, lost: 614,
-	typo1: 614, typo2: 410, prefix: 410, compound: 717,
-	chatter: 410, plain: 600, nameCover: 550,
-	clause: 1200, spread: 819, clauseWords: 22,
+	typo1: 614, typo2: 410, prefix: 410, compound: 831,
+	chatter: 506, plain: 600, nameCover: 638,
+	clause: 1358, spread: 819, clauseWords: 30,
 	server:  1024,
 	minTypo: 5, minTypo2: 8, maxExpand: 3, minPrefix: 4,
 }

@@ -13,7 +13,7 @@ type EventKind int
 
 // The kinds of events, with the fields of Event that they fill in.
 const (
-	EventInjected  EventKind = iota + 1 // Level, ManifestTokens, BudgetTokens
+	EventInjected  EventKind = iota + 1 // Level and the three numbers of tokens
 	EventSearched                       // Hits; none is an empty search
 	EventDescribed                      // ID, once for each tool
 	EventExecuted                       // ID, Described
@@ -37,7 +37,8 @@ type Event struct {
 	Kind           EventKind
 	ID             ToolID
 	Level          Level
-	ManifestTokens int
+	ManifestTokens int // as in Injection
+	PromptTokens   int
 	BudgetTokens   int
 	Hits           int
 	Described      bool // this tool had been described before in this session

@@ -18,7 +18,8 @@ type section struct {
 type sizer struct {
 	catalog *Catalog
 	count   Tokenizer
-	made    map[Level]*section // nil for one that could not fit when asked
+	made    map[Level]*section
+	whole   int // tokens of all lines at LevelFull; 0 until counted
 }
 
 func newSizer(c *Catalog, count Tokenizer) *sizer {
@@ -42,6 +43,18 @@ func (z *sizer) at(level Level, budget int) *section {
 	s := z.section(m, lines)
 	z.made[level] = s
 	return s
+}
+
+// full is the number of tokens that the lines of LevelFull take.
+func (z *sizer) full() int {
+	if s, ok := z.made[LevelFull]; ok {
+		return s.listed
+	}
+	if z.whole == 0 {
+		m, _ := z.catalog.manifest(LevelFull, 0, math.MaxInt32)
+		z.whole = z.count.Tokens(m.lines())
+	}
+	return z.whole
 }
 
 func (z *sizer) section(m Manifest, lines string) *section {
