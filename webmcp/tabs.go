@@ -19,7 +19,7 @@ import (
 
 const (
 	// PingWait bounds how long webmcp_tabs waits for tabs to show that they are alive.
-	PingWait = 300 * time.Millisecond
+	PingWait = 600 * time.Millisecond
 	// maxTabTools is the number of tool names that webmcp_tabs gives for one tab.
 	maxTabTools = 60
 	maxTabs     = 500
