@@ -8,6 +8,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 )
 
@@ -37,9 +38,13 @@ type Catalog struct {
 	entries []entry // sorted by ID
 	servers []Server
 	byID    map[ToolID]int
-	byShown map[string]int // by Entry.shown, where that is not the ID
+	byShown map[string]int // by entry.shown, where that is not the ID
+	lines   []atomic.Pointer[hitLine]
 	ranker  Ranker
 }
+
+// A hitLine is what a search shows of a tool, made when first shown.
+type hitLine struct{ signature, summary string }
 
 // An entry is a tool with what was read from its schema.
 type entry struct {
@@ -257,7 +262,7 @@ func build(entries []entry, opts *CatalogOptions) *Catalog {
 	if opts == nil {
 		opts = &CatalogOptions{}
 	}
-	c := &Catalog{entries: entries}
+	c := &Catalog{entries: entries, lines: make([]atomic.Pointer[hitLine], len(entries))}
 	c.indexIDs()
 	c.listServers(opts.About)
 	if opts.NewRanker != nil {
@@ -320,7 +325,17 @@ func (c *Catalog) Signature(id ToolID) string {
 	if !ok {
 		return ""
 	}
-	return signature(&c.entries[i])
+	return c.line(i).signature
+}
+
+func (c *Catalog) line(i int) *hitLine {
+	if l := c.lines[i].Load(); l != nil {
+		return l
+	}
+	e := &c.entries[i]
+	l := &hitLine{signature(e), summary(e.tool.Description, maxHitSentence)}
+	c.lines[i].Store(l)
+	return l
 }
 
 // Search ranks the catalogue's tools for q; see [Query] and [Result]. The

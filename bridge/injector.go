@@ -110,7 +110,7 @@ type Injection struct {
 type Injector struct {
 	config Config
 
-	mu        sync.Mutex // guards what follows; never held while calling out
+	mu        sync.Mutex // guards what follows; held while Config.Tokenizer counts
 	catalog   *Catalog
 	available int
 	sizer     *sizer            // of catalog

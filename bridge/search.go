@@ -134,12 +134,10 @@ func (c *Catalog) matches(hits []Hit, text, limit int) []Match {
 			break
 		}
 		seen[i] = true
-		e := &c.entries[i]
+		line := c.line(i)
 		out = append(out, Match{
-			ID:        e.id,
-			Signature: signature(e),
-			Summary:   summary(e.tool.Description, maxHitSentence),
-			Score:     h.Score, Exact: h.Exact, Weak: h.Weak, Text: text, Why: h.Why,
+			ID: h.ID, Signature: line.signature, Summary: line.summary,
+			Score: h.Score, Exact: h.Exact, Weak: h.Weak, Text: text, Why: h.Why,
 		})
 	}
 	return out

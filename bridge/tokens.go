@@ -6,8 +6,9 @@ import (
 )
 
 // A Tokenizer counts the tokens of a text. Implementations must be safe for
-// concurrent use and give the same count for the same text: the prompt section
-// is only byte-stable if the counts behind it are.
+// concurrent use, give the same count for the same text (the prompt section is
+// only byte-stable if the counts behind it are), and not call the Injector that
+// counts with them.
 type Tokenizer interface {
 	Tokens(s string) int
 }
