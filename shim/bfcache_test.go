@@ -9,6 +9,7 @@ import (
 // A document that comes back out of the back/forward cache still has its tools, and the
 // shim in it is found as one that was left behind.
 func TestBackForwardCache(t *testing.T) {
+	t.Parallel()
 	pg, p := startPage(t, shim.Config{})
 	pg.eval(words + `globalThis.marker = 'kept'; globalThis.seen = []; mc.ontoolchange = () => seen.push('change');
 	  addEventListener('pageshow', (e) => seen.push('shown ' + e.persisted));

@@ -40,6 +40,7 @@ func texts(p *peer) []string {
 }
 
 func TestMessages(t *testing.T) {
+	t.Parallel()
 	pg, p := startPage(t, shim.Config{})
 	pg.eval("document.modelContext.getTools()")
 	if got := texts(p); len(got) != 0 {
@@ -72,6 +73,7 @@ func TestMessages(t *testing.T) {
 }
 
 func TestEveryKindOfText(t *testing.T) {
+	t.Parallel()
 	pg, p := startPage(t, shim.Config{})
 	pg.eval(words + `reg('t', {title: '"\\\u0000\u001f\n\u2028é😀', description: 'x\ud800y'}); void 0`)
 	p.api(t)
@@ -88,6 +90,7 @@ func TestEveryKindOfText(t *testing.T) {
 // What is above a bound of Parse is cut or left out by the shim, so that one large tool
 // does not cost the page its others.
 func TestBoundsAreKept(t *testing.T) {
+	t.Parallel()
 	pg, p := startPage(t, shim.Config{})
 	pg.eval(words + `
 	  reg('ascii', {title: 'x'.repeat(1 << 16), description: 'y'.repeat((1 << 16) + 1)});
@@ -129,6 +132,7 @@ func TestBoundsAreKept(t *testing.T) {
 }
 
 func TestAPIObject(t *testing.T) {
+	t.Parallel()
 	pg, p := startPage(t, shim.Config{})
 	pg.eval(words + `reg('a'); void 0`)
 	api := p.api(t)
@@ -159,6 +163,7 @@ func TestAPIObject(t *testing.T) {
 }
 
 func TestInvoke(t *testing.T) {
+	t.Parallel()
 	pg, p := startPage(t, shim.Config{})
 	pg.eval(words + `
 	  reg('echo', {execute: (i) => i});
@@ -227,6 +232,7 @@ func TestInvoke(t *testing.T) {
 
 // A result above the bound of a message is an error; the bound is lowered here.
 func TestResultTooLarge(t *testing.T) {
+	t.Parallel()
 	tab := openPlain(t, "about:blank")
 	p := newPeer(t, plainBrowser(), tab.Target)
 	bound := fmt.Sprintf(`"message":%d`, shim.MaxMessageBytes)
@@ -247,6 +253,7 @@ func TestResultTooLarge(t *testing.T) {
 }
 
 func TestInvokeDoesNotWait(t *testing.T) {
+	t.Parallel()
 	pg, p := startPage(t, shim.Config{})
 	pg.eval(words + `reg('slow', {execute: () => { const end = performance.now() + 200; while (performance.now() < end); return 'done'; }});
 	  reg('never', {execute: () => new Promise(() => {})}); void 0`)
@@ -265,6 +272,7 @@ func TestInvokeDoesNotWait(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
+	t.Parallel()
 	pg, p := startPage(t, shim.Config{})
 	pg.eval(words + `globalThis.seen = [];
 	  mc.ontoolactivated = (e) => seen.push('activated ' + e.toolName);
@@ -306,6 +314,7 @@ func TestCancel(t *testing.T) {
 
 // A page that registers and unregisters without end costs one small message a turn.
 func TestFlood(t *testing.T) {
+	t.Parallel()
 	pg, p := startPage(t, shim.Config{})
 	pg.eval(words + `reg('keep'); (async () => {
 	  for (let turn = 0; turn < 50; turn++) {
@@ -324,6 +333,7 @@ func TestFlood(t *testing.T) {
 }
 
 func TestDisconnectAndConnect(t *testing.T) {
+	t.Parallel()
 	pg, p := startPage(t, shim.Config{})
 	pg.eval(words + `reg('a'); reg('b'); void 0`)
 	api := p.api(t)
@@ -348,6 +358,7 @@ func TestDisconnectAndConnect(t *testing.T) {
 
 // Each document has an api of its own, stamped by the browser with its context.
 func TestFramesAndNavigation(t *testing.T) {
+	t.Parallel()
 	pg, p := startPage(t, shim.Config{})
 	pg.eval(words + `reg('top'); void 0`)
 	pg.eval(`new Promise((done) => { const f = document.createElement('iframe'); f.src = '/blank?child'; f.onload = done; document.body.append(f); })`)
@@ -375,6 +386,7 @@ func TestFramesAndNavigation(t *testing.T) {
 // An initial about:blank that was touched shares its window with the page that follows;
 // that page's document announces itself all the same.
 func TestWindowReuse(t *testing.T) {
+	t.Parallel()
 	pg, p := startPage(t, shim.Config{})
 	pg.eval(`globalThis.add = (name) => frames[0].document.modelContext.registerTool({name, description: 'd', execute: () => name}); new Promise((done) => {
 	  const f = document.createElement('iframe');
@@ -415,6 +427,7 @@ func kinds(h []inspected) []string {
 }
 
 func TestLateAttach(t *testing.T) {
+	t.Parallel()
 	tab := openPlain(t, server().At("localhost", "/blank"))
 	p := newPeer(t, plainBrowser(), tab.Target)
 	api := p.attachLate(t, shim.Config{})
@@ -438,6 +451,7 @@ func TestLateAttach(t *testing.T) {
 }
 
 func TestLateReasons(t *testing.T) {
+	t.Parallel()
 	plain := openPlain(t, server().At("localhost", "/blank"))
 	insecure := openPlain(t, server().At("plain.example", "/blank"))
 	native := nativeBrowser().NewPage(t, server().At("localhost", "/blank"))
@@ -487,6 +501,7 @@ func TestLateReasons(t *testing.T) {
 
 // An aster that was killed leaves its shim behind; the next one finds it with all tools.
 func TestAdoption(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		name string
 		late bool
@@ -528,6 +543,7 @@ func TestAdoption(t *testing.T) {
 
 // The door opens to nobody in the page.
 func TestDoorIsShut(t *testing.T) {
+	t.Parallel()
 	pg, p := startPage(t, shim.Config{})
 	pg.eval(words + `reg('a'); void 0`)
 	p.api(t)

@@ -7,6 +7,7 @@ import (
 )
 
 func TestLegacyOff(t *testing.T) {
+	t.Parallel()
 	pg, _ := startPage(t, shim.Config{})
 	got := string(pg.eval(`(async () => {
 	  const mc = document.modelContext;
@@ -22,6 +23,7 @@ func TestLegacyOff(t *testing.T) {
 }
 
 func TestLegacyOn(t *testing.T) {
+	t.Parallel()
 	pg, p := startPage(t, shim.Config{Legacy: true})
 	pg.eval(`globalThis.mc = navigator.modelContext; globalThis.T = (name, more) => ({name, description: 'd', inputSchema: {type: 'object'}, execute: async () => name, ...more});
 	  globalThis.names = async () => (await mc.getTools()).map((t) => t.name).join();

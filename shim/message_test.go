@@ -13,6 +13,7 @@ import (
 )
 
 func TestParse(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		name, payload string
 		want          *shim.Message
@@ -51,6 +52,7 @@ func TestParse(t *testing.T) {
 }
 
 func TestParseRefuses(t *testing.T) {
+	t.Parallel()
 	long := func(n int) string { return strings.Repeat("x", n) }
 	tool := func(members string) string { return `{"t":"tools","add":[{"name":"a",` + members + `}]}` }
 	list := func(n int, entry string) string { return strings.TrimSuffix(strings.Repeat(entry+",", n), ",") }
@@ -102,11 +104,12 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-func TestParseTakesTheLargest(t *testing.T) {
-	fill := shim.MaxMessageBytes - len(`{"t":"result","id":"1","status":"Completed","output":""}`)
-	m, err := shim.Parse(`{"t":"result","id":"1","status":"Completed","output":"` + strings.Repeat("x", fill) + `"}`)
-	if err != nil || len(m.Result.Output) != fill {
-		t.Errorf("a message of exactly MaxMessageBytes: %v", err)
+func TestParseTakesLargeMessages(t *testing.T) {
+	t.Parallel()
+	output := strings.Repeat("x", 8<<20)
+	m, err := shim.Parse(`{"t":"result","id":"1","status":"Completed","output":"` + output + `"}`)
+	if err != nil || m.Result.Output != output {
+		t.Errorf("a result of 8 MiB: %v", err)
 	}
 	var names []string
 	for range shim.MaxTools {

@@ -63,6 +63,7 @@ var originTable = []struct {
 }
 
 func TestMatchOrigin(t *testing.T) {
+	t.Parallel()
 	for _, tc := range originTable {
 		if got := shim.MatchOrigin(tc.glob, tc.origin); got != tc.want {
 			t.Errorf("MatchOrigin(%q, %q) is %v, want %v", tc.glob, tc.origin, got, tc.want)
@@ -73,6 +74,7 @@ func TestMatchOrigin(t *testing.T) {
 // The injected script matches as Go does. Its function is taken out of the script, since
 // a page of every origin in the table cannot be served.
 func TestMatchOriginInTheScript(t *testing.T) {
+	t.Parallel()
 	f := regexp.MustCompile(`(?s)\n  (function matches\(glob, origin\) \{.*?\n  \})\n`).FindStringSubmatch(shim.Script(shim.Config{}))
 	if f == nil {
 		t.Fatal("the script has no function matches(glob, origin)")
@@ -94,6 +96,7 @@ func TestMatchOriginInTheScript(t *testing.T) {
 }
 
 func TestValidOriginGlob(t *testing.T) {
+	t.Parallel()
 	for _, glob := range []string{"https://example.com", "https://*.example.com", "http://localhost:*", "*://*", "file://", "file://*", "http*://x", "https://[::1]:8", "chrome-extension://*", "https://xn--bcher-kva.example"} {
 		if err := shim.ValidOriginGlob(glob); err != nil {
 			t.Errorf("%q: %v", glob, err)

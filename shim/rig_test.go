@@ -106,7 +106,7 @@ func testdata(t testing.TB, name string) string {
 // eventually polls until ok, for at most half a minute.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("not within half a minute: %s", what)
 		}
@@ -119,8 +119,10 @@ type peer struct {
 	session string
 
 	mu     sync.Mutex
-	events []inspected // guarded by mu
-	nextID int         // guarded by mu
+	events []inspected     // guarded by mu
+	parsed []*shim.Message // guarded by mu; of the events that carry text
+	bad    error           // guarded by mu; the first text that Parse refused
+	nextID int             // guarded by mu
 }
 
 // inspected is one Runtime.inspectRequested.
@@ -172,6 +174,14 @@ func (p *peer) event(e cdptest.Event) {
 		var i inspected
 		json.Unmarshal(e.Params, &i)
 		p.events = append(p.events, i)
+		if i.Object.Type != "string" {
+			return
+		}
+		m, err := shim.Parse(i.text())
+		if err != nil && p.bad == nil {
+			p.bad = fmt.Errorf("%.200s: %w", i.text(), err)
+		}
+		p.parsed = append(p.parsed, m)
 	}
 }
 
@@ -209,21 +219,15 @@ func (p *peer) heard() []inspected {
 	return append([]inspected(nil), p.events...)
 }
 
-// messages parses everything that came up as text so far.
+// messages is every message that came up so far.
 func (p *peer) messages(t testing.TB) []*shim.Message {
 	t.Helper()
-	var out []*shim.Message
-	for _, e := range p.heard() {
-		if e.Object.Type != "string" {
-			continue
-		}
-		m, err := shim.Parse(e.text())
-		if err != nil {
-			t.Fatalf("message %.200s: %v", e.text(), err)
-		}
-		out = append(out, m)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bad != nil {
+		t.Fatal(p.bad)
 	}
-	return out
+	return append([]*shim.Message(nil), p.parsed...)
 }
 
 // api is the handle of the last api object that a document announced.

@@ -46,6 +46,7 @@ func (tr trial) token(t testing.TB, origin string) string {
 // A token that comes late (a <meta>, or one that a script adds) brings native WebMCP in
 // mid-page: the tools move there, none is lost and none is there twice.
 func TestOriginTrialTakeover(t *testing.T) {
+	t.Parallel()
 	cdptest.Require(t)
 	tr := newTrial(t)
 	b := cdptest.New(t, &cdptest.Options{Args: []string{tr.flag}})

@@ -56,6 +56,7 @@ func checkLeaks(t *testing.T, pg *page) {
 
 // What the page does after the shim came is of no consequence: everything works, nothing leaks.
 func TestTamperingAfterStart(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{"wrap", "proxy", "throw"} {
 		t.Run(mode, func(t *testing.T) {
 			tab := openPlain(t, "about:blank")
@@ -89,6 +90,7 @@ func TestTamperingAfterStart(t *testing.T) {
 
 // A page that tampered before a late attach is served, but sees nothing of the line.
 func TestTamperingBeforeLateAttach(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{"wrap", "proxy"} {
 		t.Run(mode, func(t *testing.T) {
 			tab := openPlain(t, tamperedPage(t, mode, "", ""))
@@ -114,6 +116,7 @@ func TestTamperingBeforeLateAttach(t *testing.T) {
 
 // With builtins that throw there may be no late shim, but then it says so.
 func TestThrowingBuiltinsBeforeLateAttach(t *testing.T) {
+	t.Parallel()
 	tab := openPlain(t, tamperedPage(t, "throw", "", ""))
 	p := newPeer(t, plainBrowser(), tab.Target)
 	r := p.eval(t, shim.LateScript(shim.Config{Secret: testSecret}), false)
@@ -124,6 +127,7 @@ func TestThrowingBuiltinsBeforeLateAttach(t *testing.T) {
 
 // A page may shadow the command-line functions; those that it left serve as well.
 func TestShadowedInspect(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct{ name, shadow string }{
 		{"inspect", "globalThis.inspect = () => { throw 1; }"},
 		{"inspect, with a text of its own", "globalThis.inspect = Object.assign(() => {}, {toString: () => 'function inspect() { [native code] }'})"},
@@ -152,6 +156,7 @@ func TestShadowedInspect(t *testing.T) {
 // The page cannot speak in the shim's place: what it sends itself is not a message of the
 // context's api.
 func TestPageCannotNotify(t *testing.T) {
+	t.Parallel()
 	pg, p := startPage(t, shim.Config{})
 	pg.eval(words + `reg('a'); void 0`)
 	p.api(t)

@@ -345,12 +345,13 @@ log(await rej(() => mc.executeTool(t)));
 //// an initial about:blank that loads a same-origin page keeps its window
 const f = document.createElement('iframe');
 f.src = '/blank?reuse';
+const loaded = new Promise((done) => (f.onload = done));
 document.body.append(f);
 const w = f.contentWindow, doc = f.contentDocument, early = doc.modelContext;
 w.marker = 1;
 await early.registerTool(T('early'));
 log(await names());
-await new Promise((done) => (f.onload = done));
+await loaded;
 log(w.marker, f.contentDocument === doc, f.contentDocument.modelContext === early, await names());
 globalThis.REALMS = {reused: w};
 log(await rej(() => early.registerTool(T('x'))));
