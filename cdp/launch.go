@@ -29,6 +29,9 @@ const (
 	// joinTimeout is how old a browser on the profile, to which ours has given way, must
 	// be to have opened its port if it ever will.
 	joinTimeout = 15 * time.Second
+	// ownTimeout bounds the wait for a sign that a browser which answers is the one that
+	// was started. Without one, it is taken for ours until the process ends before it.
+	ownTimeout = 3 * time.Second
 	// launchPoll is the pause between two looks at the profile's port file.
 	launchPoll = 10 * time.Millisecond
 )
@@ -260,10 +263,32 @@ func (s *starter) await(ctx context.Context) (*Launched, error) {
 			return s.join(ctx)
 		case <-tick.C:
 			if e, ok := s.running(ctx); ok {
-				return s.launched(e), nil
+				return s.settle(ctx, e)
 			}
 		}
 	}
+}
+
+// settle finds out whether the browser that answers is the one that was started: then
+// it has printed its address, else the process is about to give way.
+func (s *starter) settle(ctx context.Context, e Endpoint) (*Launched, error) {
+	id := e.WS[strings.LastIndex(e.WS, "/"):]
+	doubt := time.NewTimer(ownTimeout)
+	defer doubt.Stop()
+	tick := time.NewTicker(launchPoll)
+	defer tick.Stop()
+	for !strings.Contains(s.proc.stderr.String(), id) {
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-s.proc.ended:
+			return s.join(ctx)
+		case <-doubt.C:
+			return s.launched(e), nil
+		case <-tick.C:
+		}
+	}
+	return s.launched(e), nil
 }
 
 // join takes the browser to which ours gave way. It may still be starting.

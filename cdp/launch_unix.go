@@ -15,3 +15,6 @@ func askToEnd(cmd *exec.Cmd) bool { return cmd.Process.Signal(syscall.SIGTERM) =
 
 // killTree kills the process group: the browser and its renderers.
 func killTree(cmd *exec.Cmd) { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+
+// groupLives reports whether any process of the group is left.
+func groupLives(cmd *exec.Cmd) bool { return syscall.Kill(-cmd.Process.Pid, 0) == nil }

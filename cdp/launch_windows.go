@@ -20,3 +20,6 @@ func killTree(cmd *exec.Cmd) {
 	exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(cmd.Process.Pid)).Run()
 	cmd.Process.Kill()
 }
+
+// groupLives is not known here: Chrome's job object ends the children with the browser.
+func groupLives(*exec.Cmd) bool { return false }

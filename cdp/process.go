@@ -15,6 +15,9 @@ const (
 	// outputDelay bounds the wait for messages of a browser that has ended, while its
 	// children still hold the pipe.
 	outputDelay = 250 * time.Millisecond
+	// groupTimeout bounds the wait for the children of a browser that has ended. Until
+	// then they may still write to the profile (seen in Chromium 156).
+	groupTimeout = time.Second
 	// maxStderrBytes bounds what is kept of a browser's messages: the latest ones.
 	maxStderrBytes = 4 << 10
 )
@@ -24,7 +27,7 @@ const (
 type process struct {
 	cmd    *exec.Cmd
 	stderr tail
-	ended  chan struct{} // closed when it has ended and been waited for
+	ended  chan struct{} // closed when it has ended, with its children as far as they hurry
 }
 
 func startProcess(exe string, args []string) (*process, error) {
@@ -37,6 +40,9 @@ func startProcess(exe string, args []string) (*process, error) {
 	}
 	go func() {
 		p.cmd.Wait() // the state is read from cmd
+		for end := time.Now().Add(groupTimeout); groupLives(p.cmd) && time.Now().Before(end); {
+			time.Sleep(launchPoll)
+		}
 		close(p.ended)
 	}()
 	return p, nil

@@ -3,6 +3,7 @@ package cdp_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -61,6 +62,45 @@ func TestLaunchTakesABrowserThatAsks(t *testing.T) {
 	l, err := cdp.Launch(soon(t), &cdp.LaunchOptions{ProfileDir: profile, Executable: exe})
 	if err != nil || !l.Reused() || !l.Endpoint.Consent || l.Endpoint.WS != other.WS() || other.Upgrades() != 0 {
 		t.Errorf("got %+v, %v, %d websockets", l, err, other.Upgrades())
+	}
+}
+
+// TestLaunchKnowsItsOwn tells the browser that was started from one that was there.
+func TestLaunchKnowsItsOwn(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the fake browsers are shell scripts")
+	}
+	other := cdptest.NewEndpoint(t, nil)
+	dir := t.TempDir()
+	other.WritePortFile(t, dir)
+	for name, tt := range map[string]struct {
+		then   string
+		reused bool
+	}{
+		"prints its address":   {"echo DevTools listening on " + other.WS() + " >&2; exec sleep 600", false},
+		"says nothing":         {"exec sleep 600", false},
+		"gives way":            {"sleep 0.3; exit 0", true},
+		"gives way and fails":  {"sleep 0.3; exit 21", true},
+		"other browser's line": {"echo DevTools listening on ws://127.0.0.1:1/devtools/browser/x >&2; sleep 0.3; exit 0", true},
+	} {
+		profile, exe := filepath.Join(t.TempDir(), "profile"), filepath.Join(t.TempDir(), "browser")
+		text := fmt.Sprintf("#!/bin/sh\ncp '%s/DevToolsActivePort' '%s/'\n%s\n", dir, profile, tt.then)
+		if err := os.WriteFile(exe, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		l, err := cdp.Launch(soon(t), &cdp.LaunchOptions{ProfileDir: profile, Executable: exe})
+		if err != nil || l.Reused() != tt.reused || l.Endpoint.WS != other.WS() {
+			t.Errorf("%s: got %+v, %v", name, l, err)
+			continue
+		}
+		if err := l.Close(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		select {
+		case <-l.Done():
+			t.Errorf("%s: done, but its browser answers", name)
+		default:
+		}
 	}
 }
 
