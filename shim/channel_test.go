@@ -503,19 +503,22 @@ func TestLateReasons(t *testing.T) {
 func TestAdoption(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
-		name string
-		late bool
-		door func(*peer, testing.TB) string
+		name     string
+		late     bool
+		door     func(*peer, testing.TB) string
+		old, new string // turns the script into one of another version
 	}{
-		{"from the start, by the field", false, (*peer).doorField},
-		{"from the start, by the event", false, (*peer).doorEvent},
-		{"late, by the field", true, (*peer).doorField},
+		{"from the start, by the field", false, (*peer).doorField, "", ""},
+		{"from the start, by the event", false, (*peer).doorEvent, "", ""},
+		{"late, by the field", true, (*peer).doorField, "", ""},
+		{"another version", false, (*peer).doorField, `"build":"`, `"build":"older-`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			tab := openPlain(t, "about:blank")
 			first := newPeer(t, plainBrowser(), tab.Target)
 			if !tc.late {
-				first.inject(t, shim.Config{})
+				source := strings.Replace(shim.Script(shim.Config{Secret: testSecret}), tc.old, tc.new, 1)
+				first.call(t, "Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": source, "includeCommandLineAPI": true}, nil)
 			}
 			tab.Navigate(t, server().At("localhost", "/blank"))
 			if tc.late {

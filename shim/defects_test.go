@@ -1,0 +1,55 @@
+package shim_test
+
+import (
+	"testing"
+
+	"github.com/aster-mcp/aster/shim"
+)
+
+// What native WebMCP answers with the end of the renderer, the shim answers with an error.
+func TestNativeDefectsAreNotCopied(t *testing.T) {
+	t.Parallel()
+	pg, p := startPage(t, shim.Config{})
+	pg.eval(words + `globalThis.attempt = (f) => f().then((v) => 'resolved ' + v, (e) => e.name + ': ' + e.message); void 0`)
+	for _, tc := range []struct{ name, js, want string }{
+		{"a symbol as the result", `reg('symbol', {execute: () => Symbol('s')}).then(() => attempt(async () => mc.executeTool((await mc.getTools())[0])))`,
+			`"UnknownError: Tool was executed but the invocation failed. For example, the script function threw an error"`},
+		{"the same name from toJSON", `attempt(() => reg('again', {title: 'outer', inputSchema: {toJSON() { reg('again', {title: 'inner'}); return {}; }}}))`,
+			`"InvalidStateError: Duplicate tool name"`},
+		{"the tool that stays", `mc.getTools().then((l) => l.map((t) => t.name + t.title).join())`, `"againinner,symbol"`},
+		{"a document without a frame", `(() => { const d = document.implementation.createHTMLDocument(); globalThis.other = d.modelContext; return [other !== mc, other === d.modelContext, String(other)].join(); })()`,
+			`"true,true,[object ModelContext]"`},
+		{"its methods", `Promise.all([attempt(() => other.getTools()), attempt(() => other.registerTool({name: 'x', description: 'd', execute() {}}))]).then((l) => l.join())`,
+			`"InvalidStateError: The document is not active.,InvalidStateError: The document is not active."`},
+		{"a parsed document", `attempt(() => new DOMParser().parseFromString('<p>', 'text/html').modelContext.getTools())`, `"InvalidStateError: The document is not active."`},
+		{"an XML document", `attempt(() => new DOMParser().parseFromString('<p/>', 'application/xml').modelContext.getTools())`, `"InvalidStateError: The document is not active."`},
+	} {
+		if got := string(pg.eval(tc.js)); got != tc.want {
+			t.Errorf("%s: %s, want %s", tc.name, got, tc.want)
+		}
+	}
+	if r := p.run(t, p.api(t), "symbol", "{}"); r.Status != shim.StatusError {
+		t.Errorf("a call that ends in a symbol: %+v", *r)
+	}
+}
+
+// Two asters at one browser: the shim of the first stays, and is not told to the second.
+func TestTwoAtOnce(t *testing.T) {
+	t.Parallel()
+	tab := openPlain(t, "about:blank")
+	first, second := newPeer(t, plainBrowser(), tab.Target), newPeer(t, plainBrowser(), tab.Target)
+	first.inject(t, shim.Config{Secret: testSecret})
+	second.inject(t, shim.Config{Secret: "another user's"})
+	tab.Navigate(t, server().At("localhost", "/blank"))
+	tab.Eval(t, words+"reg('a'); void 0")
+	eventually(t, "the first hears", func() bool { return first.tools(t) == "a" })
+	if r := first.run(t, first.api(t), "a", "{}"); r.Output != "ok" {
+		t.Errorf("a: %+v", *r)
+	}
+	if h := second.heard(); len(h) != 0 {
+		t.Errorf("the second hears %d messages", len(h))
+	}
+	if got := string(second.eval(t, shim.LateScript(shim.Config{Secret: "another user's"}), false).Value); got != `"page"` {
+		t.Errorf("the second's late script gives %s", got)
+	}
+}
