@@ -9,7 +9,7 @@ import (
 
 // Bounds on exact names.
 const (
-	maxNameRun    = 12 // words of a query that may spell one name together
+	maxNameRun    = 8  // words of a query that may spell one name together
 	maxQueryNames = 32 // names looked for in one query
 )
 
@@ -19,6 +19,7 @@ type nameTable struct {
 	entries []entry
 	first   map[string]int32 // by key of the bare name: the first tool
 	next    []int32          // per tool: the next one of the same key, or -1
+	longest int              // bytes of the longest key
 }
 
 func (t *nameTable) build(entries []entry) {
@@ -36,6 +37,7 @@ func (t *nameTable) build(entries []entry) {
 			t.next[i] = next
 		}
 		t.first[string(buf)] = int32(i)
+		t.longest = max(t.longest, len(buf))
 	}
 }
 
@@ -122,7 +124,7 @@ func (t *nameTable) find(text string) []namedRun {
 	var plain []bool
 	onlyNames := true
 	for i := 0; i < len(fields); {
-		run, n := t.longest(fields[i:])
+		run, n := t.run(fields[i:])
 		if n == 0 {
 			if len(appendKey(nil, fields[i])) > 0 && !strings.EqualFold(fields[i], "and") {
 				onlyNames = false
@@ -151,12 +153,12 @@ func (r *namedRun) spells(t *Tool) bool {
 	return text == t.Name || len(text) > len(t.Name) && strings.HasSuffix(text, t.Name) && strings.HasPrefix(text, t.Server)
 }
 
-// longest finds the longest name that fields begin with, and its length.
-func (t *nameTable) longest(fields []string) (run namedRun, n int) {
+// run finds the longest name that fields begin with, and its length.
+func (t *nameTable) run(fields []string) (run namedRun, n int) {
 	var buf []byte
 	for i := range min(len(fields), maxNameRun) {
 		buf = appendKey(buf, trimToken(fields[i]))
-		if len(buf) > MaxNameBytes {
+		if len(buf) > t.longest {
 			break
 		}
 		if tools := t.tools(buf); len(tools) > 0 {

@@ -253,7 +253,7 @@ func toucanDraw(t testing.TB, n int, seed uint64) []Tool {
 func measureTimes(t *testing.T, tools []Tool, sets []dataSet) {
 	build := time.Hour
 	var c *Catalog
-	for range 7 {
+	for range 15 {
 		start := time.Now()
 		c, _ = NewLenientCatalog(tools, nil)
 		build = min(build, time.Since(start))
@@ -262,7 +262,7 @@ func measureTimes(t *testing.T, tools []Tool, sets []dataSet) {
 	for _, d := range sets {
 		for i := 0; i < len(d.queries); i += 4 {
 			best := time.Hour
-			for range 7 {
+			for range 15 {
 				start := time.Now()
 				c.Search(context.Background(), Query{Texts: []string{d.queries[i].Query}})
 				best = min(best, time.Since(start))
