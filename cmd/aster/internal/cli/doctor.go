@@ -205,13 +205,21 @@ func (d *doctor) find(ctx context.Context, finder *cdp.Finder) (cdp.Endpoint, er
 func (d *doctor) connect(ctx context.Context, ep cdp.Endpoint) (*host.Diagnosis, error) {
 	dialCtx, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()
-	notice := time.AfterFunc(noticeAfter, func() {
+	var diagnosis *host.Diagnosis
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		diagnosis, err = host.Diagnose(dialCtx, ep, d.log)
+	}()
+	select {
+	case <-done:
+	case <-time.After(noticeAfter):
 		if ep.Consent {
 			fmt.Fprintln(d.env.Stderr, "waiting for you: allow the connection in the dialog of your browser …")
 		}
-	})
-	diagnosis, err := host.Diagnose(dialCtx, ep, d.log)
-	notice.Stop()
+		<-done
+	}
 	switch {
 	case err == nil:
 		d.say("connection", verdictOK, "made")

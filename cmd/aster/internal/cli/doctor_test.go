@@ -31,7 +31,7 @@ func TestDoctorRealBrowser(t *testing.T) {
 	if code != cli.ExitOK || !stamped(env) {
 		t.Errorf("exit code %d, stamped %v\n%s%s", code, stamped(env), stdout, stderr)
 	}
-	for _, want := range []string{"ok    connection  made", "ok    version     ", "ok    tabs        2", "ok    WebMCP      built in", "(--cdp-url)"} {
+	for _, want := range []string{"ok    connection  made", "ok    version     ", "  tabs        2", "ok    WebMCP      ", "(--cdp-url)"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("lacks %q:\n%s", want, stdout)
 		}

@@ -26,7 +26,7 @@ type Diagnosis struct {
 }
 
 // pageWait is how long the pages of a browser get to answer, all together.
-const pageWait = 1500 * time.Millisecond
+const pageWait = 2 * time.Second
 
 // nativeProbe tells how a page comes by WebMCP: "native", "other" (an injected one),
 // "none", or "insecure" where no page can have it.

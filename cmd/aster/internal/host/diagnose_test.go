@@ -14,18 +14,28 @@ func TestDiagnose(t *testing.T) {
 	for _, native := range []bool{false, true} {
 		b := cdptest.New(t, &cdptest.Options{Native: native})
 		b.NewPage(t, cdptest.Serve(t).URL+"/tools.html")
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 		defer cancel()
-		d, err := host.Diagnose(ctx, cdp.Endpoint{WS: b.WS}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := 0
+		want := host.Diagnosis{Tabs: 2, Asked: 1}
 		if native {
-			want = 1
+			want.Native = 1
 		}
-		if d.Product == "" || d.Tabs != 2 || d.Asked != 1 || d.Native != want || d.Silent != 0 {
-			t.Errorf("native %v: %+v, want 2 tabs, 1 asked, %d native", native, *d, want)
+		var got host.Diagnosis
+		for ctx.Err() == nil { // on a loaded machine a page may answer late
+			d, err := host.Diagnose(ctx, cdp.Endpoint{WS: b.WS}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got = *d; got.Silent == 0 {
+				break
+			}
+		}
+		if got.Product == "" {
+			t.Error("no product")
+		}
+		got.Product = ""
+		if got != want {
+			t.Errorf("native %v: %+v, want %+v", native, got, want)
 		}
 	}
 }
