@@ -9,7 +9,7 @@
 //
 // # The line between page and browser
 //
-// At document start the script is given the browser's command-line function inspect,
+// The session needs the domains Page and Runtime enabled. At document start the script is given the browser's command-line function inspect,
 // whose argument arrives as the DevTools event Runtime.inspectRequested. The page never
 // sees that function. When a document gets its first tool, the shim sends its api
 // object, of which the event carries a handle, and then a message: JSON text that
@@ -36,6 +36,10 @@
 // the api object. In late documents it is missing, because the page may have replaced
 // addEventListener, and would be handed the api. Whatever is found counts only if its
 // secret is the right one.
+//
+// The function for connect must be genuine: a RemoteObject of the type function, without
+// a subtype, whose description is that of the native function. Where the page shadows
+// inspect, copy and queryObjects serve as well.
 //
 // Everything that comes from a page is hostile: [Parse] bounds it by the constants of
 // this package and never panics. All functions may be called from any goroutine.

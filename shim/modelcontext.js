@@ -95,7 +95,7 @@
   const {apply, construct, defineProperty, getOwnPropertyDescriptor, getPrototypeOf} = Reflect;
   const {Promise, TypeError, DOMException, URL, WeakMap, MessageChannel} = window;
   const {EventTarget, Event, AbortController, AbortSignal} = window;
-  const {freeze, prototype: ObjectPrototype} = Object;
+  const {freeze} = Object;
   const FunctionPrototype = Function.prototype, DocumentPrototype = Document.prototype;
   const {parse, stringify} = JSON;
   const {slice, toWellFormed} = String.prototype;
@@ -385,15 +385,15 @@
     }
   }
 
-  function begins(text, with_) {
-    for (let i = 0; i < with_.length; i++) if (text[i] !== with_[i]) return false;
+  function begins(text, prefix) {
+    for (let i = 0; i < prefix.length; i++) if (text[i] !== prefix[i]) return false;
     return true;
   }
 
-  function ends(text, with_) {
-    const from = text.length - with_.length;
+  function ends(text, suffix) {
+    const from = text.length - suffix.length;
     if (from < 0) return false;
-    for (let i = 0; i < with_.length; i++) if (text[from + i] !== with_[i]) return false;
+    for (let i = 0; i < suffix.length; i++) if (text[from + i] !== suffix[i]) return false;
     return true;
   }
 
