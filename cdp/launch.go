@@ -31,7 +31,7 @@ const (
 	joinTimeout = 15 * time.Second
 	// ownTimeout bounds the wait for a sign that a browser which answers is the one that
 	// was started. Without one, it is taken for ours until the process ends before it.
-	ownTimeout = 3 * time.Second
+	ownTimeout = 15 * time.Second
 	// launchPoll is the pause between two looks at the profile's port file.
 	launchPoll = 10 * time.Millisecond
 )

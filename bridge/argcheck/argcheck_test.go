@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -315,17 +316,30 @@ func TestManyProblemsStaySmall(t *testing.T) {
 func TestConcurrentUse(t *testing.T) {
 	c := mustNew(t, `{"properties":{"a":{"pattern":"^(x|y)+$"},"b":{"uniqueItems":true}},"unevaluatedProperties":false}`)
 	var wg sync.WaitGroup
+	var checked atomic.Int64
+	// Patterns are matched by the clock: on a busy machine a match may take too long,
+	// which leaves the arguments unchecked and says so.
+	check := func(args string, places int) {
+		m, err := c.Check(json.RawMessage(args))
+		var slow *argcheck.UnsupportedError
+		switch {
+		case errors.As(err, &slow):
+		case err != nil, places == 0 && m != nil, places > 0 && (m == nil || len(m.Places) != places):
+			t.Errorf("Check(%s) = %v, %v; want %d places", args, m, err, places)
+		default:
+			checked.Add(1)
+		}
+	}
 	for range 8 {
 		wg.Go(func() {
 			for range 200 {
-				if m, err := c.Check(json.RawMessage(`{"a":"xyx","b":[1,2]}`)); m != nil || err != nil {
-					t.Errorf("Check = %v, %v", m, err)
-				}
-				if m, err := c.Check(json.RawMessage(`{"a":"z","c":1}`)); m == nil || len(m.Places) != 2 || err != nil {
-					t.Errorf("Check = %v, %v; want two places", m, err)
-				}
+				check(`{"a":"xyx","b":[1,2]}`, 0)
+				check(`{"a":"z","c":1}`, 2)
 			}
 		})
 	}
 	wg.Wait()
+	if checked.Load() == 0 {
+		t.Error("nothing was checked")
+	}
 }
