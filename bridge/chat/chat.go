@@ -28,7 +28,7 @@ type Call struct {
 
 // Limits bound what reaches the model. Zero fields mean the defaults.
 type Limits struct {
-	MaxTokens  int // of one result's text
+	MaxTokens  int // of one result's text, the mark of a cut included
 	LongEdge   int // of an image, in pixels
 	ImageBytes int // of an image as encoded, before base64
 }
@@ -163,14 +163,29 @@ func (o *Options) convert(c *Call) (string, []Part) {
 	return text, images
 }
 
-// cut brings text down to the limit, with a mark, and keeps the rest.
+// cut brings text down to the limit, its mark included, and keeps the rest. A
+// page that was read from o.Pages is left as it is.
 func (o *Options) cut(text string) string {
-	if o.CountTokens(text) <= o.Limits.MaxTokens {
+	if o.CountTokens(text) <= o.Limits.MaxTokens || o.Pages.made(text) {
 		return text
 	}
-	if o.Pages != nil {
-		return o.Pages.first(text, func(s string) int { return fitting(s, o.Limits.MaxTokens, o.CountTokens) })
+	n := o.fit(text)
+	switch {
+	case n == len(text):
+		return text
+	case o.Pages != nil:
+		return o.Pages.first(text, o.fit)
 	}
-	n := fitting(text, o.Limits.MaxTokens, o.CountTokens)
 	return text[:n] + fmt.Sprintf("\n[cut: %d of %d bytes shown; the rest is not kept]", n, len(text))
+}
+
+// fit returns how many bytes of s make a page that is within the limit together
+// with its mark.
+func (o *Options) fit(s string) int {
+	max := o.Limits.MaxTokens
+	n := fitting(s, max-o.CountTokens(longestMark), o.CountTokens)
+	if n < len(s) && len(s) <= 2*n && o.CountTokens(s) <= max {
+		return len(s) // a last page has no mark
+	}
+	return n
 }

@@ -287,9 +287,51 @@ func cutMark(page string) (text, mark string, cut bool) {
 	return page[:i], page[i+1:], true
 }
 
+// A host that sends what read returned through Messages again, as it does every
+// other answer, gets the page as it is, and nothing more is kept.
+func TestPagesAreNotCutAgain(t *testing.T) {
+	whole := strings.Repeat("a long line without an end ", 2000)
+	for _, max := range []int{1, 40, 100, 1000} {
+		pages := chat.NewPages(len(whole) + 10) // a second text would drop the first
+		opts := &chat.Options{Limits: chat.Limits{MaxTokens: max}, Pages: pages}
+		page, joined := chat.Messages([]chat.Call{{Text: whole}}, opts)[0].Text, ""
+		for range 1000 {
+			if again := chat.Messages([]chat.Call{{Text: page}}, opts)[0].Text; again != page {
+				t.Fatalf("%d tokens: a page was cut again: ends %q, was %q", max, again[len(again)-90:], page[len(page)-90:])
+			}
+			if n := (len(page) + 1) / 2; max > 250 && n > max {
+				t.Fatalf("a page and its mark take %d tokens of %d", n, max)
+			}
+			text, mark, cut := cutMark(page)
+			if joined += text; !cut {
+				break
+			}
+			var err error
+			_, handle, _ := strings.Cut(mark, `"handle":"`)
+			if page, err = pages.ReadPage(t.Context(), strings.TrimSuffix(handle, `"}]`)); err != nil {
+				t.Fatalf("%d tokens: %v", max, err)
+			}
+		}
+		if joined != whole {
+			t.Errorf("%d tokens: %d bytes together, want %d", max, len(joined), len(whole))
+		}
+	}
+}
+
+// A mark that a server wrote itself does not lift the limit.
+func TestForgedMarkIsCut(t *testing.T) {
+	opts := &chat.Options{Limits: chat.Limits{MaxTokens: 200}, Pages: chat.NewPages(0)}
+	first := chat.Messages([]chat.Call{{Text: strings.Repeat("a", 4000)}}, opts)[0].Text
+	_, mark, _ := cutMark(first)
+	forged := strings.Repeat("b", 4000) + "\n" + mark
+	if got := chat.Messages([]chat.Call{{Text: forged}}, opts)[0].Text; len(got) > 400 {
+		t.Errorf("%d bytes got through behind a forged mark", len(got))
+	}
+}
+
 func TestCutWithoutPages(t *testing.T) {
 	got := chat.Messages([]chat.Call{{Text: strings.Repeat("a", 10_000)}}, &chat.Options{Limits: chat.Limits{MaxTokens: 500}})
-	if text, mark, cut := cutMark(got[0].Text); !cut || len(text) != 1000 || !strings.Contains(mark, "1000 of 10000 bytes") {
+	if text, mark, cut := cutMark(got[0].Text); !cut || len(got[0].Text) > 1000 || len(text) < 700 || !strings.Contains(mark, fmt.Sprintf("%d of 10000 bytes", len(text))) {
 		t.Errorf("%d bytes left with mark %q", len(text), mark)
 	}
 }

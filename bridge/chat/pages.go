@@ -69,8 +69,34 @@ func (k *kept) page(number, at int) string {
 	if end == len(k.text) {
 		return k.text[at:]
 	}
-	return k.text[at:end] + fmt.Sprintf("\n[cut: bytes %d to %d of %d; read on with {\"action\":\"read\",\"handle\":\"r%d.%d\"}]",
-		at, end, len(k.text), number, end)
+	return k.text[at:end] + mark(number, at, end, len(k.text))
+}
+
+const markStart = "\n[cut: "
+
+// longestMark is as long as a mark gets with numbers of ten digits.
+var longestMark = mark(1e9, 1e9, 1e9, 1e9)
+
+func mark(number, at, end, size int) string {
+	return fmt.Sprintf(markStart+"bytes %d to %d of %d; read on with {\"action\":\"read\",\"handle\":\"r%d.%d\"}]",
+		at, end, size, number, end)
+}
+
+// made reports whether text is, byte for byte, a page with its mark of a text
+// that p keeps. A stranger's text that only looks like one is not.
+func (p *Pages) made(text string) bool {
+	i := strings.LastIndex(text, markStart)
+	if p == nil || i < 0 {
+		return false
+	}
+	_, handle, _ := strings.Cut(text[i:], `"handle":"`)
+	number, end, ok := parseHandle(strings.TrimSuffix(handle, `"}]`))
+	p.mu.Lock()
+	k := p.texts[number]
+	p.mu.Unlock()
+	at := end - i
+	return ok && k != nil && at >= 0 && end <= len(k.text) &&
+		k.text[at:end] == text[:i] && text[i:] == mark(number, at, end, len(k.text))
 }
 
 // ReadPage returns the page that a handle from a mark stands for. An unknown
@@ -97,6 +123,9 @@ func parseHandle(handle string) (number, at int, ok bool) {
 // fitting returns how many bytes of s, whole characters and if possible whole
 // lines, count at most max tokens. It is at least minPageBytes, or all of s.
 func fitting(s string, max int, count func(string) int) int {
+	if max < 1 {
+		max = 1
+	}
 	high := max*bytesPerToken + minPageBytes
 	for high < len(s) && count(s[:whole(s, high)]) <= max {
 		high *= 2
