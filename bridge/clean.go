@@ -173,6 +173,15 @@ func block(s string, max int) string {
 	return cutRunes(strings.TrimRight(strings.Join(lines, "\n"), "\n"), max)
 }
 
+// quoteMark begins every line of a stranger's text of several lines, so that
+// none can pass for one of ours.
+const quoteMark = "> "
+
+// quoted is block with each line quoted.
+func quoted(s string, max int) string {
+	return quoteMark + strings.ReplaceAll(block(s, max), "\n", "\n"+quoteMark)
+}
+
 // Bounds of a sentence.
 const minSentenceRunes = 12 // "e.g." and "v1." end no sentence
 

@@ -169,12 +169,12 @@ func (in *Injector) describe(a Describe) string {
 	return b.String()
 }
 
-// describeText is a tool's whole definition: its ID, its description as data
-// and its schema, equal as JSON to the server's.
+// describeText is a tool's whole definition: its ID, its description, quoted
+// line by line, and its schema, equal as JSON to the server's.
 func describeText(t *Tool) string {
 	var b strings.Builder
 	b.WriteString(shownID(t.ID()) + "\n")
-	b.WriteString(block(t.Description, maxDescribed) + "\n")
+	b.WriteString(quoted(t.Description, maxDescribed) + "\n")
 	b.WriteString("schema: " + shownJSON(t.InputSchema) + "\n")
 	return b.String()
 }
@@ -258,7 +258,7 @@ func (in *Injector) recordCall(e Execute, err error) {
 // badArguments tells the model what is wrong with its arguments, and the schema
 // to mend them by.
 func (e *Execute) badArguments(err error) string {
-	text := fmt.Sprintf("%s was not called: %s", shownID(e.tool.ID()), block(err.Error(), maxErrorText))
+	text := fmt.Sprintf("%s was not called:\n%s", shownID(e.tool.ID()), quoted(err.Error(), maxErrorText))
 	if len(e.tool.InputSchema) <= maxErrorSchema {
 		return text + "\nschema: " + shownJSON(e.tool.InputSchema) + "\n"
 	}
