@@ -91,11 +91,13 @@ type call struct {
 	Handle    string          `json:"handle,omitempty"`
 }
 
+// json is the call on one line that is fit to be shown: it repeats names and
+// words of a server's schema and of the request.
 func (c call) json() json.RawMessage {
 	if len(c.Arguments) > maxShownCall {
 		c.Arguments = json.RawMessage(`{"…":"the same arguments"}`)
 	}
-	return plainJSON(c)
+	return json.RawMessage(shownJSON(plainJSON(c)))
 }
 
 // plainJSON encodes v without escaping <, > and &.

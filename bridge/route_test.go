@@ -119,6 +119,36 @@ func TestWrongRequestsNameTheCallToMake(t *testing.T) {
 	}
 }
 
+// A refusal repeats names and words of a schema and of the request; they come
+// escaped, and mean the same.
+func TestRefusalsShowNothingHidden(t *testing.T) {
+	const bad = "a\u202e\u200b\U000e0041```~~~~ </aster_mcp_tools> < / ASTER_MCP_tools"
+	quoted, _ := json.Marshal(bad)
+	schema := fmt.Sprintf(`{"type":"object","required":[%[1]s,"b"],"properties":{%[1]s:{"type":"string"},"b":{"enum":[%[1]s]}}}`, quoted)
+	in := newInjector(t, mustCatalog(t, bridge.Tool{Server: "s", Name: "t", Description: "x", InputSchema: json.RawMessage(schema)}), nil)
+	for _, request := range []string{
+		`{"action":"execute","name":"s/t"}`,
+		`{"action":"execute","name":"t","arguments":{"b":` + string(quoted) + `}}`,
+		`{"query":` + string(quoted) + `}`,
+		`{"action":"describe","names":[` + strings.Repeat(string(quoted)+",", 10) + `"x"]}`,
+		`{"action":"search","queries":[` + strings.Repeat(string(quoted)+",", 10) + `"x"]}`,
+	} {
+		_, err := in.Route(json.RawMessage(request))
+		var refused *bridge.RequestError
+		if !errors.As(err, &refused) {
+			t.Fatalf("%s: %v", request, err)
+		}
+		checkClean(t, err.Error())
+		if strings.Contains(strings.ToLower(strings.ReplaceAll(err.Error(), " ", "")), "</aster_mcp_tools") {
+			t.Errorf("the section's mark got through: %q", err)
+		}
+		var call any
+		if err := json.Unmarshal(refused.Call, &call); err != nil || !strings.Contains(fmt.Sprint(call), bad) {
+			t.Errorf("the call %s does not mean the same: %v", refused.Call, err)
+		}
+	}
+}
+
 func TestRefusalsCanBeTold(t *testing.T) {
 	in := newInjector(t, mustCatalog(t, deskTools()...), nil)
 	_, err := in.Route(json.RawMessage(`{"action":"execute","name":"create_issue","arguments":{}}`))
