@@ -79,7 +79,7 @@ func (in *Injector) Do(ctx context.Context, action Action, invoker Invoker) (Rep
 	case Search:
 		reply.Text, err = in.search(ctx, a)
 	case Describe:
-		reply.Text = in.describe(a)
+		reply.Text, reply.IsError = in.describe(a)
 	case Execute:
 		reply, err = in.execute(ctx, a, invoker)
 	case Read:
@@ -154,19 +154,34 @@ func (c *Catalog) serverList() string {
 	return list
 }
 
-func (in *Injector) describe(a Describe) string {
-	var b strings.Builder
-	for i, t := range a.Tools {
-		if i > 0 {
-			b.WriteByte('\n')
+// describe shows the tools as they are in the catalogue of this moment: one
+// that left it since the request was routed is not shown.
+func (in *Injector) describe(a Describe) (text string, isError bool) {
+	c := in.Catalog()
+	var shown, gone []string
+	for i := range a.Tools {
+		id := a.Tools[i].ID()
+		t, ok := c.Get(id)
+		if !ok {
+			err := fmt.Errorf("%s: %w", shownID(id), ErrToolChanged)
+			in.record(Event{Kind: EventRefused, ID: id, Err: err})
+			gone = append(gone, "\n"+toolGone(id)+"\n")
+			continue
 		}
-		b.WriteString(describeText(&t))
+		shown = append(shown, describeText(&t))
 		in.markDescribed(t)
 	}
 	for _, m := range a.Missing {
-		b.WriteString("\n" + m.Error() + "\n")
+		gone = append(gone, "\n"+m.Error()+"\n")
 	}
-	return b.String()
+	text = strings.Join(shown, "\n") + strings.Join(gone, "")
+	return strings.TrimPrefix(text, "\n"), len(shown) == 0
+}
+
+// toolGone refuses a tool that left the catalogue and says how to find another.
+func toolGone(id ToolID) string {
+	again := call{Action: "search", Query: oneLine(id.Name(), maxShownID)}.json()
+	return fmt.Sprintf("%s is no longer in this session. Call %s with %s", shownID(id), toolName, again)
 }
 
 // describeText is a tool's whole definition: its ID, its description, quoted
@@ -220,6 +235,9 @@ func (in *Injector) execute(ctx context.Context, e Execute, invoker Invoker) (Re
 		in.markDescribed(e.tool)
 		return refused(err, text)
 	case err != nil:
+		if _, ok := in.Catalog().Get(id); !ok {
+			return refused(err, toolGone(id))
+		}
 		again := call{Action: "describe", Name: shownID(id)}.json()
 		return refused(err, fmt.Sprintf("%v. Call %s with %s", err, toolName, again))
 	}

@@ -249,6 +249,47 @@ func TestExecuteIsCheckedAgain(t *testing.T) {
 	}
 }
 
+// Describe, too, goes by the catalogue of the moment, and nobody is sent to
+// describe a tool that is gone.
+func TestDescribeIsCheckedAgain(t *testing.T) {
+	var got recorder
+	tools := deskTools()
+	in := newInjector(t, mustCatalog(t, tools...), func(c *bridge.Config) { c.Metrics = &got })
+	var actions []bridge.Action
+	for _, request := range []string{
+		`{"action":"describe","name":"clock/now"}`,
+		`{"action":"describe","names":["clock/now","github/list_issues"]}`,
+		`{"action":"execute","name":"clock/now"}`,
+	} {
+		a, err := in.Route(json.RawMessage(request))
+		if err != nil {
+			t.Fatal(err)
+		}
+		actions = append(actions, a)
+	}
+	tools[1].Description = "List what is open."
+	in.SetCatalog(mustCatalog(t, tools[:3]...))
+	var texts []string
+	for i, a := range actions {
+		reply, err := in.Do(t.Context(), a, echo)
+		if err != nil || reply.IsError != (i != 1) || strings.Contains(reply.Text, "Tell the time") {
+			t.Errorf("action %d on a tool that left gives %+v, %v", i, reply, err)
+		}
+		if !strings.Contains(reply.Text, `{"action":"search","query":"now"}`) || strings.Contains(reply.Text, `"describe"`) {
+			t.Errorf("action %d does not lead to a search: %s", i, reply.Text)
+		}
+		texts = append(texts, reply.Text)
+	}
+	if !strings.Contains(texts[1], "List what is open.") {
+		t.Errorf("the tool that changed is not shown as it is now: %s", texts[1])
+	}
+	for _, e := range got.events {
+		if e.ID == "clock/now" && (e.Kind != bridge.EventRefused || !errors.Is(e.Err, bridge.ErrToolChanged)) {
+			t.Errorf("event %+v of a tool that left", e)
+		}
+	}
+}
+
 func TestRequireDescribe(t *testing.T) {
 	in := newInjector(t, mustCatalog(t, deskTools()...), func(c *bridge.Config) { c.RequireDescribe = true })
 	request := `{"action":"execute","name":"github/list_issues","arguments":{"repo":"r"}}`
