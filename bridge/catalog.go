@@ -27,7 +27,7 @@ type CatalogOptions struct {
 	// server's instructions serves well. Other names are ignored.
 	About map[string]string
 	// NewRanker makes the ranking behind Search from the catalogue's tools,
-	// which come sorted by ID and must not be changed. Nil means NewLexical.
+	// which come sorted by ID and must not be changed. Nil, or one that returns nil, means NewLexical.
 	NewRanker func(tools []Tool) Ranker
 }
 
@@ -267,7 +267,8 @@ func build(entries []entry, opts *CatalogOptions) *Catalog {
 	c.listServers(opts.About)
 	if opts.NewRanker != nil {
 		c.ranker = opts.NewRanker(slices.Collect(c.All()))
-	} else {
+	}
+	if c.ranker == nil {
 		c.ranker = newLexical(c.entries, c.servers, &defaultWeights)
 	}
 	return c

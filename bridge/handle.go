@@ -27,6 +27,8 @@ var (
 	// ErrNotDescribed refuses a call where Config.RequireDescribe asks for a
 	// describe first.
 	ErrNotDescribed = errors.New("describe the tool first")
+	// ErrToolFailed is the error of an EventFailed for a result that says isError.
+	ErrToolFailed = errors.New("the tool reports an error")
 	// ErrBadArguments refuses arguments that Config.CheckArguments found wrong.
 	ErrBadArguments = errors.New("the arguments do not fit the tool")
 )
@@ -34,7 +36,8 @@ var (
 // An Invoker calls real tools. Invoke gets the resolved tool and its arguments,
 // never the envelope, and is the place for policy, approval, transport,
 // redaction and audit; an error of a refusal wraps ErrDenied. What it returns
-// is an MCP CallToolResult or any other JSON. The text of its error reaches the
+// is an MCP CallToolResult or any other JSON; nothing at all is told the model
+// as that. The text of its error reaches the
 // model. It must be safe for concurrent use and obey ctx.
 type Invoker interface {
 	Invoke(ctx context.Context, tool Tool, arguments json.RawMessage) (json.RawMessage, error)
@@ -53,7 +56,7 @@ type Reply struct {
 	Action  Action          // nil where the request was not routed
 	Text    string          // for the model; "" where Result is the answer
 	Result  json.RawMessage // what the Invoker returned, as it is
-	IsError bool            // Text says why nothing was done, or that it failed
+	IsError bool            // Text says why nothing was done, or that it failed; or Result has isError
 	Note    string          // what changed in the catalogue; add it after the answer
 }
 
@@ -250,13 +253,28 @@ func (in *Injector) execute(ctx context.Context, e Execute, invoker Invoker) (Re
 		return reply, errors.New("bridge: no invoker")
 	}
 	result, err := invoker.Invoke(ctx, e.Tool(), e.Arguments())
-	in.recordCall(e, err)
+	reply.IsError = err == nil && saysError(result)
+	if reply.IsError {
+		in.recordCall(e, fmt.Errorf("%s: %w", shownID(id), ErrToolFailed))
+	} else {
+		in.recordCall(e, err)
+	}
 	if err != nil {
 		reply.Text, reply.IsError = block(err.Error(), maxErrorText), true
 		return reply, fmt.Errorf("invoke %s: %w", shownID(id), err)
 	}
-	reply.Result = result
+	if reply.Result = result; len(result) == 0 {
+		reply.Text = shownID(id) + " was called and returned nothing."
+	}
 	return reply, nil
+}
+
+// saysError reports whether a result is an MCP result of a tool that failed.
+func saysError(result json.RawMessage) bool {
+	var r struct {
+		IsError bool `json:"isError"`
+	}
+	return json.Unmarshal(result, &r) == nil && r.IsError
 }
 
 func (in *Injector) recordCall(e Execute, err error) {

@@ -18,7 +18,7 @@ const (
 	EventDescribed                      // ID, once for each tool
 	EventExecuted                       // ID, Described
 	EventDenied                         // ID, Described, Err; the invoker's error is ErrDenied
-	EventFailed                         // ID, Described, Err; any other error of the invoker
+	EventFailed                         // ID, Described, Err; any other error of the invoker, or ErrToolFailed
 	EventRefused                        // Err, and ID where it is known: not routed or not fit to run
 )
 

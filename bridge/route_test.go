@@ -368,6 +368,34 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
+// A result that says it is an error counts as a failure; the model gets it as
+// it is.
+func TestResultsThatAreErrors(t *testing.T) {
+	for result, want := range map[string]struct {
+		kind    bridge.EventKind
+		isError bool
+		text    string
+	}{
+		`{"content":[{"type":"text","text":"no such file"}],"isError":true}`: {bridge.EventFailed, true, ""},
+		`{"content":[],"isError":false}`:                                     {bridge.EventExecuted, false, ""},
+		`{"content":[{"type":"text","text":"\"isError\":true"}]}`:            {bridge.EventExecuted, false, ""},
+		`{"structuredContent":{"isError":true}}`:                             {bridge.EventExecuted, false, ""},
+		`[true]`: {bridge.EventExecuted, false, ""},
+		``:       {bridge.EventExecuted, false, "clock/now was called and returned nothing."},
+	} {
+		var got recorder
+		in := newInjector(t, mustCatalog(t, deskTools()...), func(c *bridge.Config) { c.Metrics = &got })
+		reply := handle(t, in, `{"action":"execute","name":"clock/now"}`, bridge.InvokerFunc(
+			func(context.Context, bridge.Tool, json.RawMessage) (json.RawMessage, error) { return json.RawMessage(result), nil }))
+		if reply.IsError != want.isError || string(reply.Result) != result || reply.Text != want.text {
+			t.Errorf("%s gives %+v", result, reply)
+		}
+		if len(got.events) != 1 || got.events[0].Kind != want.kind || errors.Is(got.events[0].Err, bridge.ErrToolFailed) != want.isError {
+			t.Errorf("%s is recorded as %+v", result, got.events)
+		}
+	}
+}
+
 type pages map[string]string
 
 func (p pages) ReadPage(_ context.Context, handle string) (string, error) {

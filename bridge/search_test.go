@@ -241,3 +241,14 @@ func TestReplacedRankerCannotLeaveTheCatalogue(t *testing.T) {
 		t.Errorf("Search = %v, want the ranker's error", err)
 	}
 }
+
+func TestNoRankerMeansTheLexicalOne(t *testing.T) {
+	c, err := bridge.NewCatalog(deskTools(), &bridge.CatalogOptions{NewRanker: func([]bridge.Tool) bridge.Ranker { return nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := c.Search(t.Context(), bridge.Query{Texts: []string{"tell time"}})
+	if err != nil || len(r.Matches) == 0 || r.Matches[0].ID != "clock/now" {
+		t.Errorf("Search = %+v, %v", r, err)
+	}
+}
