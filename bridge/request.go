@@ -53,6 +53,28 @@ func parseRequest(raw []byte) (request, error) {
 	return req, nil
 }
 
+// looseRequest reads what it can of arguments that parseRequest refused, for
+// the call to suggest: of a key that stands twice it takes the first. It is
+// empty where the arguments are not a JSON object.
+func looseRequest(raw []byte) request {
+	req := request{}
+	if len(raw) > MaxRequestBytes || !utf8.Valid(raw) {
+		return req
+	}
+	j := jsonScanner{s: string(raw)}
+	j.object(func(key string) {
+		j.space()
+		start := j.i
+		if j.skip(); j.err == nil && req[key] == "" {
+			req[key] = j.s[start:j.i]
+		}
+	})
+	if j.end() != nil {
+		return request{}
+	}
+	return req
+}
+
 func doubledKey(key string) error {
 	return fmt.Errorf("the key %q stands twice in one object", oneLine(key, maxShownName))
 }
@@ -125,6 +147,26 @@ func (r request) number(key string) (n int, ok bool) {
 	f, err := strconv.ParseFloat(v, 64)
 	if err != nil || f != float64(int32(f)) {
 		return 0, false
+	}
+	return int(f), true
+}
+
+// nearNumber is the whole number from 1 to max that a number, or a string that
+// holds one, leads to, rounded down; ok is false where there is none.
+func (r request) nearNumber(key string, max int) (n int, ok bool) {
+	v := r[key]
+	if s, isText := r.text(key); isText {
+		v = s
+	}
+	f, err := strconv.ParseFloat(v, 64)
+	if err != nil && !errors.Is(err, strconv.ErrRange) || f != f {
+		return 0, false
+	}
+	switch {
+	case f < 1:
+		return 1, true
+	case f > float64(max):
+		return max, true
 	}
 	return int(f), true
 }

@@ -15,7 +15,9 @@ import (
 func (in *Injector) Route(arguments json.RawMessage) (Action, error) {
 	req, err := parseRequest(arguments)
 	if err != nil {
-		return nil, &RequestError{Reason: err.Error(), Call: in.exampleCall()}
+		r := router{in: in, catalog: in.Catalog(), req: looseRequest(arguments)}
+		action, _ := r.req.text("action")
+		return nil, &RequestError{Reason: err.Error(), Call: r.likely(r.guess(action)).json()}
 	}
 	r := router{in: in, catalog: in.Catalog(), req: req}
 	action, ok := req.text("action")
@@ -30,11 +32,6 @@ func (in *Injector) Route(arguments json.RawMessage) (Action, error) {
 		return r.read()
 	}
 	return nil, r.noAction(action)
-}
-
-// exampleCall is a search, for requests that give nothing to go by.
-func (in *Injector) exampleCall() json.RawMessage {
-	return call{Action: "search", Query: "what the tool should do"}.json()
 }
 
 // A router works on one request.
@@ -62,19 +59,35 @@ func (r *router) noAction(given string) error {
 	if _, ok := r.req["action"]; ok {
 		reason = fmt.Sprintf("there is no action %q: it is search, describe or execute", oneLine(given, maxShownName))
 	}
-	want := meant[strings.ToLower(given)]
+	return &RequestError{Reason: reason, Call: r.likely(r.guess(given)).json()}
+}
+
+// guess is the action that a request was meant to have: the one given, under
+// whatever word, or what its other keys speak for.
+func (r *router) guess(given string) string {
+	given = strings.ToLower(given)
+	if want := meant[given]; want != "" {
+		return want
+	}
 	has := func(key string) bool { _, ok := r.req[key]; return ok }
 	switch {
-	case want != "":
-	case has("arguments"):
-		want = "execute"
-	case has("name") || has("names"):
-		want = "describe"
-	default:
-		want = "search"
+	case given == "search" || given == "describe" || given == "execute":
+		return given
+	case slices.ContainsFunc(argumentKeys, has):
+		return "execute"
+	case has("query") || has("queries"):
+		return "search"
+	case len(r.names()) > 0:
+		return "describe"
 	}
-	return &RequestError{Reason: reason, Call: r.likely(want).json()}
+	return "search"
 }
+
+// Words that models use for the keys, the right one first.
+var (
+	nameKeys     = []string{"name", "names", "tool", "tool_name", "id", "tool_id"}
+	argumentKeys = []string{"arguments", "args", "parameters", "params", "input", "tool_input"}
+)
 
 // likely is the call that a request of the wanted action should have been, as
 // far as its parts can be read.
@@ -82,11 +95,7 @@ func (r *router) likely(action string) call {
 	c := call{Action: action}
 	switch action {
 	case "search":
-		c.Query, _ = r.req.text("query")
-		if c.Queries, _ = r.req.texts("queries"); c.Query == "" && len(c.Queries) == 0 {
-			c.Query = "what the tool should do"
-		}
-		c.Query = cutString(c.Query, maxShownCall)
+		r.likelySearch(&c)
 	case "describe":
 		if names := r.names(); len(names) == 1 {
 			c.Name = r.likelyID(names[0])
@@ -105,10 +114,32 @@ func (r *router) likely(action string) call {
 	return c
 }
 
+// likelySearch fills in what is searched for: a list under query is one of
+// queries.
+func (r *router) likelySearch(c *call) {
+	var ok bool
+	if c.Query, ok = r.req.text("query"); !ok {
+		c.Queries, _ = r.req.texts("query")
+	}
+	more, _ := r.req.texts("queries")
+	c.Queries = append(c.Queries, more...)
+	c.Queries = c.Queries[:min(len(c.Queries), MaxQueries)]
+	for i, q := range c.Queries {
+		c.Queries[i] = cutString(q, maxShownCall)
+	}
+	if c.Query == "" && len(c.Queries) == 0 {
+		c.Query = "what the tool should do"
+	}
+	c.Query = cutString(c.Query, maxShownCall)
+	if n, ok := r.req.nearNumber("limit", r.in.config.MaxSearchLimit); ok {
+		c.Limit = n
+	}
+}
+
 // names collects the tool names of a request, under whatever key they came.
 func (r *router) names() []string {
 	var out []string
-	for _, key := range []string{"name", "names", "tool", "tool_name", "id", "tool_id"} {
+	for _, key := range nameKeys {
 		list, _ := r.req.texts(key)
 		out = append(out, list...)
 	}
@@ -136,8 +167,8 @@ func (r *router) anyID() string {
 	return r.catalog.entries[0].shown
 }
 
-// likelyArguments are the arguments given, those that were given beside the
-// known keys, or a sketch of what the tool requires.
+// likelyArguments are the arguments given, under whatever key, those that were
+// given beside the known keys, or a sketch of what the tool requires.
 func (r *router) likelyArguments(id string) json.RawMessage {
 	if args, err := r.req.object("arguments"); err == nil {
 		return args
@@ -146,8 +177,15 @@ func (r *router) likelyArguments(id string) json.RawMessage {
 	if err != nil {
 		return json.RawMessage("{}")
 	}
+	params := r.catalog.entries[i].schema.params
+	for _, key := range argumentKeys[1:] {
+		args, err := r.req.object(key)
+		if err == nil && !slices.ContainsFunc(params, func(p param) bool { return p.name == key }) {
+			return args
+		}
+	}
 	args := make(map[string]json.RawMessage)
-	for _, p := range r.catalog.entries[i].schema.params {
+	for _, p := range params {
 		if v, ok := r.req[p.name]; ok && !slices.Contains(knownKeys, p.name) {
 			args[p.name] = json.RawMessage(v)
 		} else if p.required {
@@ -182,7 +220,9 @@ func (r *router) search() (Action, error) {
 	limit, okLimit := r.req.number("limit")
 	if !okLimit || limit < 0 || limit > r.in.config.MaxSearchLimit {
 		c := r.likely("search")
-		c.Limit = r.in.config.MaxSearchLimit
+		if c.Limit == 0 {
+			c.Limit = r.in.config.MaxSearchLimit
+		}
 		return nil, refuse(nil, c, "limit is not a whole number from 1 to %d", r.in.config.MaxSearchLimit)
 	}
 	if _, given := r.req["limit"]; given && limit == 0 || !given {

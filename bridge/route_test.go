@@ -91,8 +91,18 @@ func TestWrongRequestsNameTheCallToMake(t *testing.T) {
 		{`{"query":"weather"}`, `{"action":"search","query":"weather"}`},
 		{`{"action":"search","query":7}`, `{"action":"search","query":"what`},
 		{`{"action":"search","query":"x","limit":21}`, `{"action":"search","query":"x","limit":20}`},
-		{`{"action":"search","query":"x","limit":1.5}`, `"limit":20`},
-		{`{"action":"search","query":"x","limit":-1}`, `"limit":20`},
+		{`{"action":"search","query":"x","limit":1.5}`, `"limit":1}`},
+		{`{"action":"search","query":"x","limit":-1}`, `"limit":1}`},
+		{`{"action":"search","query":"x","limit":"7"}`, `{"action":"search","query":"x","limit":7}`},
+		{`{"action":"search","query":"x","limit":"1e999"}`, `"limit":20}`},
+		{`{"action":"search","query":"x","limit":"NaN"}`, `"limit":20}`},
+		{`{"action":"search","query":["send mail","list files"]}`, `{"action":"search","queries":["send mail","list files"]}`},
+		{`{"query":["send mail"],"queries":["list files"]}`, `{"action":"search","queries":["send mail","list files"]}`},
+		{`{"tool":"github/list_issues","args":{"repo":"r"}}`, `{"action":"execute","name":"github/list_issues","arguments":{"repo":"r"}}`},
+		{`{"action":"execute","name":"github/list_issues","parameters":{"repo":"r"}}`, `{"action":"execute","name":"github/list_issues","arguments":{"repo":"r"}}`},
+		{`{"tool":"github/list_issues"}`, `{"action":"describe","name":"github/list_issues"}`},
+		{`{"action":"execute","name":"github/list_issues","name":"clock/now","arguments":{"repo":"r"}}`, `{"action":"execute","name":"github/list_issues","arguments":{"repo":"r"}}`},
+		{`{"action":"execute","name":"github/list_issues","arguments":{"repo":"r","repo":"s"}}`, `{"action":"execute","name":"github/list_issues","arguments":{"repo":"…"}}`},
 		{`{"action":"search","queries":["a","b","c","d","e","f","g","h","i"]}`, `"queries":["a","b","c","d","e","f","g","h"]}`},
 		{`{"action":"describe"}`, `{"action":"describe","name":"clock/now"}`},
 		{`{"action":"describe","name":"list_issues"}`, `{"action":"describe","name":"github/list_issues"}`},
@@ -380,13 +390,15 @@ func TestResultsThatAreErrors(t *testing.T) {
 		`{"content":[],"isError":false}`:                                     {bridge.EventExecuted, false, ""},
 		`{"content":[{"type":"text","text":"\"isError\":true"}]}`:            {bridge.EventExecuted, false, ""},
 		`{"structuredContent":{"isError":true}}`:                             {bridge.EventExecuted, false, ""},
-		`[true]`: {bridge.EventExecuted, false, ""},
-		``:       {bridge.EventExecuted, false, "clock/now was called and returned nothing."},
+		`[true]`:                                                             {bridge.EventExecuted, false, ""},
+		``:                                                                   {bridge.EventExecuted, false, "clock/now was called and returned nothing."},
 	} {
 		var got recorder
 		in := newInjector(t, mustCatalog(t, deskTools()...), func(c *bridge.Config) { c.Metrics = &got })
 		reply := handle(t, in, `{"action":"execute","name":"clock/now"}`, bridge.InvokerFunc(
-			func(context.Context, bridge.Tool, json.RawMessage) (json.RawMessage, error) { return json.RawMessage(result), nil }))
+			func(context.Context, bridge.Tool, json.RawMessage) (json.RawMessage, error) {
+				return json.RawMessage(result), nil
+			}))
 		if reply.IsError != want.isError || string(reply.Result) != result || reply.Text != want.text {
 			t.Errorf("%s gives %+v", result, reply)
 		}
