@@ -54,6 +54,7 @@ func (r *recorder) add(s *cdp.Session, format string, args ...any) {
 }
 
 func (r *recorder) Attached(s *cdp.Session) { r.add(s, "attached %s", s.ID()) }
+func (r *recorder) Enabled(*cdp.Session)    {}
 func (r *recorder) Detached(s *cdp.Session, why cdp.Reason) {
 	r.add(s, "detached %s: %v", s.ID(), why)
 }

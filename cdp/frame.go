@@ -165,6 +165,9 @@ func (s *Session) addTree(t *page.FrameTree) {
 
 func (f *Frame) describe(d *cdpproto.Frame) {
 	f.URL, f.Name, f.LoaderID = d.URL, d.Name, d.LoaderID
+	if f.Context != 0 {
+		return // which has told the true origin
+	}
 	switch origin := d.SecurityOrigin; {
 	case d.URL == "about:blank" && f.Parent != nil, d.URL == "about:srcdoc" && f.Parent != nil && origin != "://":
 		// The browser reports these as opaque, although they inherit their parent's origin.
@@ -279,7 +282,12 @@ func (s *Session) contextCreated(e *runtime.EventExecutionContextCreated) {
 		delete(s.frames.byContext, f.Context)
 	}
 	f.Context, f.ContextUID = e.Context.ID, e.Context.UniqueID
-	if o := e.Context.Origin; f.Origin == "" && strings.Contains(o, "://") && o != "://" {
+	// The context has the document's true origin; what the frame has is made of its URL,
+	// which for about:srcdoc and sandboxed frames is another (measured in Chromium 156).
+	switch o := e.Context.Origin; o {
+	case "", "://":
+		f.Origin = "null"
+	default:
 		f.Origin = o
 	}
 	s.frames.byContext[f.Context] = f

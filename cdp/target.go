@@ -21,6 +21,9 @@ type Handler interface {
 	// goes out before the target's contexts are reported and before a new target,
 	// which the browser holds until then, runs its first script.
 	Attached(s *Session)
+	// Enabled: as Attached, but what is posted here goes out after the target's contexts
+	// are reported, so that its answers meet frames whose origin is known.
+	Enabled(s *Session)
 	// Detached: the session ended, its frames have been reported gone.
 	Detached(s *Session, why Reason)
 	// TargetInfo: a page has a new title or address. s is nil for a page that is not attached.
@@ -80,6 +83,7 @@ func (r Reason) String() string {
 type nopHandler struct{}
 
 func (nopHandler) Attached(*Session)                    {}
+func (nopHandler) Enabled(*Session)                     {}
 func (nopHandler) Detached(*Session, Reason)            {}
 func (nopHandler) TargetInfo(*Session, *target.Info)    {}
 func (nopHandler) DocumentGone(*Frame, Reason)          {}
@@ -254,6 +258,7 @@ func (s *Session) enable(fresh bool) {
 	s.b.handler.Attached(s)
 	s.frames.enabling = !fresh
 	Post(s, runtime.Enable, cdpproto.Empty{}, func(cdpproto.Empty, error) { s.frames.enabling = false })
+	s.b.handler.Enabled(s)
 }
 
 // detach ends a session and those of the frames in it.

@@ -34,12 +34,15 @@ func AdapterScript(c Config, inDocument bool) string {
 const (
 	ForeignDocument  = "document"  // document.modelContext is not the shim's
 	ForeignNavigator = "navigator" // navigator has another one
+	Missing          = "missing"   // there is none, though the document may have one
 )
 
 // ForeignProbe is an expression that says which modelContext of a document only
-// [AdapterScript] can speak for: one that the page made, or an older name; or "".
+// [AdapterScript] can speak for: one that the page made, or an older name; that there
+// is none although the shim should be there; or "".
 const ForeignProbe = `Object.hasOwn(document, 'modelContext') ? 'document' :
-  navigator.modelContext && navigator.modelContext !== document.modelContext || navigator.modelContextTesting ? 'navigator' : ''`
+  navigator.modelContext && navigator.modelContext !== document.modelContext || navigator.modelContextTesting ? 'navigator' :
+  isSecureContext && !('modelContext' in Document.prototype) ? 'missing' : ''`
 
 // BareProbe is the same for a browser whose DevTools do not know WebMCP: there the
 // browser's own document.modelContext is one of them.

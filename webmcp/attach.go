@@ -63,7 +63,6 @@ func (a *attachment) Attached(s *cdp.Session) {
 	cdp.Post(s, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
 		Source: a.script, IncludeCommandLineAPI: &commandLine,
 	}, nil)
-	s.Post(cdpwebmcp.CommandEnable, nil, func(_ jsonv2.Value, err error) { a.enabled(s, err) })
 	if s.Parent() != nil {
 		return
 	}
@@ -75,6 +74,11 @@ func (a *attachment) Attached(s *cdp.Session) {
 	}
 	a.mu.Unlock()
 	a.pages()
+}
+
+// Enabled asks for the browser's own tools, which are reported at once.
+func (a *attachment) Enabled(s *cdp.Session) {
+	s.Post(cdpwebmcp.CommandEnable, nil, func(_ jsonv2.Value, err error) { a.enabled(s, err) })
 }
 
 // enabled notes a browser whose DevTools do not know WebMCP.
@@ -350,12 +354,14 @@ func (a *attachment) inScope(f *cdp.Frame) bool {
 		}
 		chain = append(chain, up.Origin)
 	}
-	if own == "" {
-		if u, err := url.Parse(f.URL); err == nil && u.Host != "" {
-			own = u.Scheme + "://" + u.Host
-		}
+	address := "" // of a sandboxed document: its origin is opaque, its address is not
+	if u, err := url.Parse(f.URL); err == nil && u.Host != "" {
+		address = u.Scheme + "://" + u.Host
 	}
-	for _, origin := range append(chain, own) {
+	if own == "" {
+		own = address
+	}
+	for _, origin := range append(chain, own, address) {
 		if matchAny(a.opts.DenyOrigins, origin) {
 			return false
 		}
@@ -373,10 +379,17 @@ func matchAny(globs []string, origin string) bool {
 }
 
 // touchable reports whether a document that is there already may get the shim: web
-// pages and files only.
+// pages, files, and opaque documents inside them.
 func touchable(f *cdp.Frame) bool {
+	origin := f.Origin
+	for _, up := range f.Ancestors() {
+		if origin != "null" && origin != "" {
+			break
+		}
+		origin = up.Origin
+	}
 	for _, scheme := range []string{"http://", "https://", "file://"} {
-		if strings.HasPrefix(f.Origin, scheme) {
+		if strings.HasPrefix(origin, scheme) {
 			return true
 		}
 	}

@@ -202,7 +202,7 @@ func (a *attachment) timeoutText(c *call, timeout time.Duration) string {
 	t := c.doc.tab
 	switch {
 	case t.dialog != nil:
-		fmt.Fprintf(&b, ". The page shows a %s dialog (%q) that the user has to answer", t.dialog.kind, clip(t.dialog.message, 200))
+		fmt.Fprintf(&b, ". The page shows a dialog (%s, %q) that the user has to answer", t.dialog.kind, clip(t.dialog.message, 200))
 	case c.tool.Declarative && (c.tool.Annotations == nil || !c.tool.Annotations.Autosubmit):
 		b.WriteString(". The form is filled in and waits for the user to send it")
 	}

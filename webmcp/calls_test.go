@@ -244,7 +244,7 @@ func TestDialogs(t *testing.T) {
 			}
 			switch policy {
 			case webmcp.DialogsLeave:
-				wantText(t, res, true, `confirm dialog ("really?")`)
+				wantText(t, res, true, `dialog (confirm, "really?")`)
 				r.mu.Lock()
 				if len(r.progress) == 0 || !strings.Contains(r.progress[0], "really?") {
 					t.Errorf("progress %q", r.progress)

@@ -44,7 +44,7 @@ func (a *attachment) dialogClosed(s *cdp.Session) {
 }
 
 func dialogText(kind, message string) string {
-	return fmt.Sprintf("the page shows a %s dialog and waits for the user to answer it: %q", kind, clip(message, 200))
+	return fmt.Sprintf("the page shows a dialog (%s) and waits for the user to answer it: %q", kind, clip(message, 200))
 }
 
 // running is the number of calls that run in a tab, with the attachment's lock held.

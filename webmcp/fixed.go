@@ -99,7 +99,7 @@ func report(t *PageTool, whole bool) toolReport {
 	if whole {
 		r.Description, r.InputSchema, r.Note = t.Description, t.InputSchema, t.SchemaNote
 		if _, err := t.check(); err != nil {
-			r.Note = strings.TrimPrefix(r.Note+"; arguments not checked: "+err.Error(), "; ")
+			r.Note = strings.TrimPrefix(r.Note+"; "+notChecked(err), "; ")
 		}
 	}
 	return r

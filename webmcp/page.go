@@ -75,10 +75,14 @@ func (t *PageTool) loading() bool {
 // check compiles the page's schema on first use.
 func (t *PageTool) check() (*argcheck.Checker, error) {
 	t.checkOnce.Do(func() {
-		if len(t.rawSchema) == 0 {
-			t.rawSchema = json.RawMessage(`{"type":"object"}`)
+		// The page's own schema says whether it can be checked at all, the one that
+		// clients were told says what is demanded of them.
+		if len(t.rawSchema) > 0 {
+			if _, t.checkErr = argcheck.New(t.rawSchema); t.checkErr != nil {
+				return
+			}
 		}
-		t.checker, t.checkErr = argcheck.New(t.rawSchema)
+		t.checker, t.checkErr = argcheck.New(t.InputSchema)
 	})
 	return t.checker, t.checkErr
 }

@@ -194,16 +194,22 @@ func checkArguments(t *PageTool, args json.RawMessage) (checked json.RawMessage,
 	}
 	checker, err := t.check()
 	if err != nil {
-		return args, "arguments not checked: " + err.Error(), ""
+		return args, notChecked(err), ""
 	}
 	mismatch, err := checker.Check(args)
 	if err != nil { // too large or too slow to check, not known to be wrong
-		return args, "arguments not checked: " + err.Error(), ""
+		return args, notChecked(err), ""
 	}
 	if mismatch != nil {
 		return nil, "", mismatch.Error()
 	}
 	return args, "", ""
+}
+
+// notChecked says why arguments went to the page as they are.
+func notChecked(err error) string {
+	const lead = "arguments not checked: "
+	return lead + strings.TrimPrefix(err.Error(), lead)
 }
 
 // timeout is the request's own, or the bridge's.

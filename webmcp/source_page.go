@@ -58,7 +58,11 @@ func (a *attachment) probe(s *cdp.Session) {
 			}
 			var where string
 			json.Unmarshal(r.Result.Value, &where)
-			if where != "" {
+			switch where {
+			case "":
+			case shim.Missing:
+				a.adopt(f) // the page was on its way when we attached
+			default:
 				a.adapt(f, where == shim.ForeignDocument)
 			}
 		})

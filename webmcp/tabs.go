@@ -40,7 +40,7 @@ type tabReport struct {
 const (
 	tabReady         = "ready"
 	tabLoading       = "loading"
-	tabNotResponding = "not responding: its main thread is busy or stopped, or the browser discarded the tab; click it in the browser"
+	tabNotResponding = "not responding: its main thread is busy or stopped, a dialog may be open, or the browser discarded the tab; look at it in the browser"
 	tabPaused        = "its scripts do not run: a breakpoint holds them, or the browser froze the tab; click it in the browser"
 	tabCrashed       = "crashed"
 )

@@ -133,6 +133,29 @@ func TestFramesBeforeAttach(t *testing.T) {
 	})
 }
 
+// TestOriginsOfFrames checks whose words a tool is said to be, and that the frames of a
+// page that was there before are found.
+func TestOriginsOfFrames(t *testing.T) {
+	modes(t, func(t *testing.T, native bool) {
+		r := newRig(t, native, func(o *webmcp.Options) { o.Secret = "one secret" })
+		origin := strings.TrimSuffix(r.At("localhost", ""), "/")
+		r.Page("/boxed", script(register("boxed", "() => self.origin")))
+		r.browser.NewPage(t, r.Page("/f", `<!doctype html><title>f</title><iframe sandbox="allow-scripts" allow="tools *" src="/boxed"></iframe>
+			<iframe srcdoc="<script>document.modelContext.registerTool({name: 'inherits', description: 'd', execute: () => self.origin})</script>"></iframe>`))
+		for range 2 {
+			r.awaitNames(t, "boxed", "inherits")
+			for name, want := range map[string]string{"boxed": "null", "inherits": origin} {
+				if got := r.pageTools(t)[name].Meta["aster/origin"]; got != want {
+					t.Errorf("%s is said to be of %v, want %s", name, got, want)
+				}
+				wantText(t, r.call(t, name, nil), false, want)
+			}
+			r.stop()
+			r.attach(t, func(o *webmcp.Options) { o.Secret = "one secret" })
+		}
+	})
+}
+
 // await2 waits until the page's frames have registered their tools.
 func (r *rig) await2(t *testing.T, p *cdptest.Page) {
 	t.Helper()
@@ -239,7 +262,7 @@ func TestSchemas(t *testing.T) {
 		bomb := `{"type":"object","properties":{"a":{"$ref":"#/$defs/d0"}},"$defs":{` + strings.Join(defs, ",") + `}}`
 		schemas := map[string]string{
 			"s_array": `[]`, "s_cycle": `{"type":"object","$ref":"#"}`, "s_notype": `{"properties":{"a":{"type":"string"}}}`,
-			"s_list": `{"type":["object","null"]}`, "s_deep": deep, "s_bomb": bomb, "s_wrong": `{"type":"objekt","required":"x"}`,
+			"s_list": `{"type":["object","null"]}`, "s_deep": deep, "s_bomb": bomb, "s_wrong": `{"type":"objekt","required":"x"}`, "s_text": `{"type":"string"}`,
 		}
 		var js strings.Builder
 		for name, s := range schemas {
@@ -247,7 +270,7 @@ func TestSchemas(t *testing.T) {
 		}
 		js.WriteString("document.modelContext.registerTool({name: 's_true', description: 'd', inputSchema: {toJSON: () => true}, execute: () => 'ran'});")
 		r.browser.NewPage(t, r.Page("/schemas", script(js.String())))
-		r.await(t, "8 tools", func() bool { return len(r.names(t)) == 8 })
+		r.await(t, "9 tools", func() bool { return len(r.names(t)) == 9 })
 		for name, tool := range r.pageTools(t) {
 			var s struct{ Type string }
 			remarshal(t, tool.InputSchema, &s)
