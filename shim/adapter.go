@@ -19,9 +19,9 @@ var adapterSource string
 // browser. inDocument says that document.modelContext is the one; else it is what
 // navigator has. Its value is an api object as of [LateScript], or null where there is
 // nothing to speak for. What it says is the page's word for the page's own document.
-func AdapterScript(c Config, inDocument bool) string {
+func AdapterScript(inDocument bool) string {
 	cfg, err := json.Marshal(map[string]any{
-		"secret": c.Secret, "protocol": Protocol, "inDocument": inDocument, "pollMs": AdapterPoll.Milliseconds(),
+		"protocol": Protocol, "inDocument": inDocument, "pollMs": AdapterPoll.Milliseconds(),
 		"maxTools": MaxTools, "maxText": MaxTextBytes / 4, "maxSchema": MaxSchemaBytes / 4, // characters of up to four bytes
 	})
 	if err != nil {

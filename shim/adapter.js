@@ -100,7 +100,7 @@
   const asText = (v) => (typeof v === 'string' ? v : v !== null && typeof v === 'object' ? JSON.stringify(v) ?? 'undefined' : String(v));
   return Object.freeze({
     __proto__: null,
-    protocol: config.protocol, build: 'adapter', secret: config.secret,
+    protocol: config.protocol, build: 'adapter',  // no secret: it would be among the page's builtins
     connect(n) {
       notify = n;
       check(true);

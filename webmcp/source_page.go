@@ -21,7 +21,7 @@ func (a *attachment) adapt(f *cdp.Frame, inDocument bool) {
 	}
 	d := &adoption{a: a, f: f, s: f.Session, context: f.Context}
 	cdp.Post(d.s, runtime.Evaluate, runtime.EvaluateParams{
-		Expression: shim.AdapterScript(shim.Config{Secret: a.opts.Secret}, inDocument), ContextID: d.context, ObjectGroup: objectGroup,
+		Expression: shim.AdapterScript(inDocument), ContextID: d.context, ObjectGroup: objectGroup,
 	}, func(r runtime.EvaluateResult, err error) {
 		if err == nil && r.ExceptionDetails == nil && r.Result != nil && r.Result.ObjectID != "" {
 			a.note(f, "")

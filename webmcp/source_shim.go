@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/chromedp/cdproto/cdp/jsonv2"
-	"github.com/chromedp/cdproto/domdebugger"
 	"github.com/chromedp/cdproto/runtime"
 
 	"github.com/aster-mcp/aster/cdp"
@@ -119,7 +118,7 @@ func (a *attachment) shimResult(f *cdp.Frame, m *shim.Result) {
 func (d *document) callAPI(method string, done func(error), args ...string) {
 	params := runtime.CallFunctionOnParams{
 		ObjectID:            runtime.RemoteObjectID(d.api),
-		FunctionDeclaration: `function(m, ...a) { return this[m](...a) }`,
+		FunctionDeclaration: shim.CallMethod,
 		Arguments:           []*runtime.CallArgument{{Value: quote(method)}},
 	}
 	for _, arg := range args {
@@ -230,41 +229,34 @@ func (d *adoption) knock() {
 			d.a.adapt(d.f, true)
 			return
 		}
-		cdp.Post(d.s, domdebugger.GetEventListeners, domdebugger.GetEventListenersParams{ObjectID: r.Result.ObjectID}, d.doors)
+		own := true
+		cdp.Post(d.s, runtime.GetProperties, runtime.GetPropertiesParams{ObjectID: r.Result.ObjectID, OwnProperties: &own}, d.enter)
 	})
 }
 
-func (d *adoption) doors(r domdebugger.GetEventListenersResult, err error) {
-	for _, l := range r.Listeners {
-		if l.Type == shim.DoorEvent && l.Handler != nil && l.Handler.ObjectID != "" {
-			d.enter(l.Handler.ObjectID)
-			return
+// enter takes the api object out of the private field that DevTools can see and no page
+// can. That it is a shim of ours is proved by the secret in it.
+func (d *adoption) enter(r runtime.GetPropertiesResult, err error) {
+	var api runtime.RemoteObjectID
+	for _, p := range r.PrivateProperties {
+		if p.Name == shim.DoorField && p.Value != nil {
+			api = p.Value.ObjectID
 		}
 	}
-	d.a.adapt(d.f, true) // a modelContext of the page's own
-}
-
-// enter opens the door: called with no argument, which no page can do, it gives the
-// api object. That it is a shim of ours is proved by the secret in it.
-func (d *adoption) enter(door runtime.RemoteObjectID) {
-	cdp.Post(d.s, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
-		ObjectID: door, FunctionDeclaration: "function() { return this() }", ObjectGroup: objectGroup,
-	}, func(r runtime.CallFunctionOnResult, err error) {
-		if err != nil || r.ExceptionDetails != nil || r.Result == nil || r.Result.ObjectID == "" {
-			d.a.adapt(d.f, true)
-			return
-		}
-		own := true
-		cdp.Post(d.s, runtime.GetProperties, runtime.GetPropertiesParams{ObjectID: r.Result.ObjectID, OwnProperties: &own},
-			func(p runtime.GetPropertiesResult, err error) {
-				if err != nil || !d.ours(p.Result) {
-					d.a.adapt(d.f, true) // another user's, or a page that poses as one
-					return
-				}
-				d.a.note(d.f, "")
-				d.connect(r.Result.ObjectID, 0)
-			})
-	})
+	if err != nil || api == "" {
+		d.a.adapt(d.f, true) // a modelContext of the page's own
+		return
+	}
+	own := true
+	cdp.Post(d.s, runtime.GetProperties, runtime.GetPropertiesParams{ObjectID: api, OwnProperties: &own},
+		func(p runtime.GetPropertiesResult, err error) {
+			if err != nil || !d.ours(p.Result) {
+				d.a.adapt(d.f, true) // another user's, or a page that poses as one
+				return
+			}
+			d.a.note(d.f, "")
+			d.connect(api, 0)
+		})
 }
 
 // ours reports whether an api object speaks our protocol and knows our secret.

@@ -84,6 +84,9 @@ type probe struct {
 	answers map[cdpproto.FrameID]string // guarded by mu
 }
 
+// Enabled has nothing to ask.
+func (*probe) Enabled(*cdp.Session) {}
+
 // await returns when n pages have answered, or after pageWait.
 func (p *probe) await(ctx context.Context, n int) {
 	timer := time.NewTimer(pageWait)
