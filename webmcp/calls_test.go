@@ -63,11 +63,11 @@ func TestResults(t *testing.T) {
 
 func TestLargeResults(t *testing.T) {
 	modes(t, func(t *testing.T, native bool) {
-		r := newRig(t, native, nil)
+		r := newRig(t, native, func(o *webmcp.Options) { o.CallTimeout = 5 * time.Minute })
 		r.browser.NewPage(t, r.Page("/big", script(tool("big", "({mb}) => 'abcdefgh'.repeat(mb << 17)"))))
 		r.awaitNames(t, "big")
 		for _, mb := range []int{5, 32} {
-			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 			res, err := r.client.CallTool(ctx, &mcp.CallToolParams{Name: "big", Arguments: map[string]any{"mb": mb}})
 			cancel()
 			if err != nil {
