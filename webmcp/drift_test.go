@@ -83,7 +83,9 @@ func TestGenerationsOfTheProtocol(t *testing.T) {
 			r.attach(t, func(o *webmcp.Options) { o.Finder = finder(t, e.HTTP) })
 			r.awaitNames(t, "greet")
 			wantText(t, r.call(t, "greet", map[string]any{"a": 1}), false, `{"hello":"you"}`)
+			f.mu.Lock()
 			got := string(f.invoked[0])
+			f.mu.Unlock()
 			if strings.Contains(got, "toolId") != f.withID || strings.Contains(got, "toolName") == f.withID {
 				t.Errorf("invoked with %s", got)
 			}
