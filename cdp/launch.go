@@ -85,8 +85,7 @@ func Launch(ctx context.Context, opts *LaunchOptions) (*Launched, error) {
 	}
 	s := &starter{dir: o.ProfileDir, finder: &Finder{client: newVersionClient(nil)}}
 	if e, ok := s.running(ctx); ok {
-		e.Source = "profile " + o.ProfileDir
-		return &Launched{Endpoint: e}, nil
+		return s.reuse(e), nil
 	}
 	name, exe, err := findExecutable(&o)
 	if err != nil {
@@ -269,8 +268,10 @@ func (s *starter) await(ctx context.Context) (*Launched, error) {
 	}
 }
 
-// settle finds out whether the browser that answers is the one that was started: then
-// it has printed its address, else the process is about to give way.
+// settle finds out whether the browser that answers is the one that was started. It is
+// when it has printed its address, or when its lock on the profile says so. Else the
+// process is about to give way, for which Chrome takes up to 20 seconds while the other
+// browser starts (measured in Chromium 156): there is no use in waiting for it.
 func (s *starter) settle(ctx context.Context, e Endpoint) (*Launched, error) {
 	id := e.WS[strings.LastIndex(e.WS, "/"):]
 	doubt := time.NewTimer(ownTimeout)
@@ -278,6 +279,13 @@ func (s *starter) settle(ctx context.Context, e Endpoint) (*Launched, error) {
 	tick := time.NewTicker(launchPoll)
 	defer tick.Stop()
 	for !strings.Contains(s.proc.stderr.String(), id) {
+		ours, known := ownsProfile(s.dir, s.proc.cmd)
+		if ours {
+			break
+		}
+		if known {
+			return s.reuse(e), s.proc.kill()
+		}
 		select {
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
@@ -289,6 +297,11 @@ func (s *starter) settle(ctx context.Context, e Endpoint) (*Launched, error) {
 		}
 	}
 	return s.launched(e), nil
+}
+
+func (s *starter) reuse(e Endpoint) *Launched {
+	e.Source = "profile " + s.dir
+	return &Launched{Endpoint: e}
 }
 
 // join takes the browser to which ours gave way. It may still be starting.
@@ -308,8 +321,7 @@ func (s *starter) join(ctx context.Context) (*Launched, error) {
 		// when it is younger than the lock.
 		e, file := s.look(context.WithoutCancel(ctx))
 		if e.HTTP != "" || e.Consent && file.modified.After(locked) {
-			e.Source = "profile " + s.dir
-			return &Launched{Endpoint: e}, nil
+			return s.reuse(e), nil
 		}
 		select {
 		case <-ctx.Done():

@@ -23,3 +23,6 @@ func killTree(cmd *exec.Cmd) {
 
 // groupLives is not known here: Chrome's job object ends the children with the browser.
 func groupLives(*exec.Cmd) bool { return false }
+
+// ownsProfile is not known here: the lock is a file that is open somewhere.
+func ownsProfile(string, *exec.Cmd) (ours, known bool) { return false, false }

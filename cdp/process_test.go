@@ -73,18 +73,27 @@ func TestLaunchKnowsItsOwn(t *testing.T) {
 	other := cdptest.NewEndpoint(t, nil)
 	dir := t.TempDir()
 	other.WritePortFile(t, dir)
+	const host = `$(uname -n)`
 	for name, tt := range map[string]struct {
-		then   string
+		lock   string // what its lock on the profile says
+		then   string // what it does when the port is open
 		reused bool
 	}{
-		"prints its address":   {"echo DevTools listening on " + other.WS() + " >&2; exec sleep 600", false},
-		"says nothing":         {"exec sleep 600", false},
-		"gives way":            {"sleep 0.3; exit 0", true},
-		"gives way and fails":  {"sleep 0.3; exit 21", true},
-		"other browser's line": {"echo DevTools listening on ws://127.0.0.1:1/devtools/browser/x >&2; sleep 0.3; exit 0", true},
+		"prints its address":   {"", "echo DevTools listening on " + other.WS() + " >&2; exec sleep 600", false},
+		"says nothing":         {"", "exec sleep 600", false},
+		"gives way":            {"", "sleep 0.3; exit 0", true},
+		"gives way and fails":  {"", "sleep 0.3; exit 21", true},
+		"other browser's line": {"", "echo DevTools listening on ws://127.0.0.1:1/devtools/browser/x >&2; sleep 0.3; exit 0", true},
+		"holds the lock":       {host + "-$$", "exec sleep 600", false},
+		"gives way late":       {host + "-$PPID", "exec sleep 600", true},
+		"old lock":             {host + "-999999999", "sleep 0.3; exit 21", true},
+		"lock of another host": {"elsewhere-1", "sleep 0.3; exit 21", true},
 	} {
 		profile, exe := filepath.Join(t.TempDir(), "profile"), filepath.Join(t.TempDir(), "browser")
-		text := fmt.Sprintf("#!/bin/sh\ncp '%s/DevToolsActivePort' '%s/'\n%s\n", dir, profile, tt.then)
+		text := fmt.Sprintf("#!/bin/sh\ncd '%s' && ln -s \"%s\" SingletonLock\ncp '%s/DevToolsActivePort' .\n%s\n", profile, tt.lock, dir, tt.then)
+		if tt.lock == "" {
+			text = strings.Replace(text, `&& ln -s "" SingletonLock`, "", 1)
+		}
 		if err := os.WriteFile(exe, []byte(text), 0o700); err != nil {
 			t.Fatal(err)
 		}

@@ -66,9 +66,11 @@ func TestLegacyPages(t *testing.T) {
 		navigator.modelContext.provideContext({tools: [{name: 'old', description: 'd', inputSchema: {type: 'object'}, execute: async (a, client) => ({content: [{type: 'text', text: 'asked ' + await client.requestUserInteraction(async () => 'the user')}]})}]});
 	}`)
 	r := newRig(t, false, func(o *webmcp.Options) { o.LegacyAPI = true })
-	r.browser.NewPage(t, r.Page("/legacy", page))
+	before := r.browser.NewPage(t, r.Page("/legacy", page))
 	r.awaitNames(t, "old")
 	wantText(t, r.call(t, "old", nil), false, "asked the user")
+	// The next bridge would adopt the shim of this page with its tools.
+	before.Close(t)
 	r.stop()
 	r2 := newRig(t, false, nil)
 	p := r2.browser.NewPage(t, r2.Page("/legacy", page))
