@@ -525,6 +525,11 @@
   // Tasks of equal hops keep their order.
   function post(state, hops, now, after = nothing) {
     if (state.port === undefined) openPort(state);
+    // No turn to wait and nobody before it: the caller is a task of its own.
+    if (hops === 0 && state.head === undefined) {
+      now();
+      now = nothing;
+    }
     enqueue(state, {__proto__: null, hops, now, after, next: undefined});
   }
 
@@ -792,10 +797,10 @@
   // Queues a run and returns a function that cancels it. done gets its end: "completed"
   // with the output, "failed" with what was thrown, "bad" input, "missing" tool,
   // "canceled", or "gone" with the document (told to foreign callers only).
-  function begin(state, name, json, foreign, done) {
+  function begin(state, name, json, foreign, done, hops = 1) {
     const run = {__proto__: null, name, done, call: undefined, over: false, canceled: false, unleave: nothing};
     if (foreign) run.unleave = onLeave(() => finish(run, 'gone'));
-    post(state, 1, () => startRun(state, run, json), () => {
+    post(state, hops, () => startRun(state, run, json), () => {
       if (run.call !== undefined && isActive(state)) fire(state, makeEvent(ToolActivatedEvent, 'toolactivated', run.name));
     });
     return () => post(state, 1, () => abortRun(run), () => {
@@ -1519,10 +1524,13 @@
       },
       invoke: (id, name, args) => {
         nativeOf(state);
-        state.calls[id] = begin(state, name, args, false, (kind, value) => {
+        let over = false;
+        const cancel = begin(state, name, args, false, (kind, value) => {
+          over = true;
           delete state.calls[id];
           report(id, kind, value, name);
-        });
+        }, 0);
+        if (!over) state.calls[id] = cancel;
       },
       cancel: (id) => {
         const cancel = state.calls[id];
