@@ -1,0 +1,3 @@
+package websrv
+
+func metaRefresh(a *answer) string { return "" }
