@@ -14,16 +14,21 @@ import (
 // in frames of other processes included, until the returned func is called.
 func injectAll(t testing.TB, b *cdptest.Browser, cfg shim.Config) (stop func()) {
 	t.Helper()
+	if cfg.Secret == "" {
+		cfg.Secret = testSecret
+	}
+	return injectScript(t, b, shim.Script(cfg))
+}
+
+// injectScript does it for any script.
+func injectScript(t testing.TB, b *cdptest.Browser, source string) (stop func()) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	c, err := cdptest.Dial(ctx, b.WS)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cfg.Secret == "" {
-		cfg.Secret = testSecret
-	}
-	source := shim.Script(cfg)
 	auto := map[string]any{"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true}
 	c.Subscribe(func(e cdptest.Event) {
 		if e.Method != "Target.attachedToTarget" {

@@ -6,7 +6,7 @@ import (
 	_ "embed"
 	"encoding/hex"
 	"encoding/json"
-	"strings"
+	"sync"
 )
 
 //go:embed modelcontext.js
@@ -58,6 +58,9 @@ type Config struct {
 // build names this version of the script.
 var build = digest("aster shim build", source)
 
+// compacted is the script as it goes to the page.
+var compacted = sync.OnceValue(func() string { return compact(source) })
+
 // digest is a short name for what text says, of which the text cannot be found again.
 func digest(key, text string) string {
 	mac := hmac.New(sha256.New, []byte(key))
@@ -104,11 +107,15 @@ func (c Config) arguments() string {
 // Script is the source for Page.addScriptToEvaluateOnNewDocument, to be called with
 // includeCommandLineAPI and without worldName.
 func Script(c Config) string {
-	return strings.TrimSpace(source) + "(" + c.arguments() + ", typeof inspect === 'function' ? inspect : undefined, false);"
+	return c.script(compacted())
+}
+
+func (c Config) script(source string) string {
+	return source + "(" + c.arguments() + ", typeof inspect === 'function' ? inspect : undefined, false);"
 }
 
 // LateScript is an expression for Runtime.evaluate in the main world of a document that
 // was open already. Its value is the api object, or one of the Reason texts.
 func LateScript(c Config) string {
-	return "(() => { try { return (" + strings.TrimSpace(source) + ")(" + c.arguments() + ", undefined, true); } catch { return '" + ReasonPage + "'; } })()"
+	return "(() => { try { return (" + compacted() + ")(" + c.arguments() + ", undefined, true); } catch { return '" + ReasonPage + "'; } })()"
 }
