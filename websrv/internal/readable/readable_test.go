@@ -1,0 +1,72 @@
+package readable_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/aster-mcp/aster/websrv/internal/readable"
+)
+
+const article = `<!doctype html><html lang="en"><head><title>On Rivers - The Daily</title>
+<meta property="og:site_name" content="The Daily"><meta name="author" content="Ann Lee">
+<meta property="article:published_time" content="2026-01-02T03:04:05Z">
+<meta name="description" content="How rivers move."><link rel="canonical" href="/rivers">
+<link rel="next" href="?page=2"></head><body>
+<nav><ul><li><a href="/">Home</a></li><li><a href="/news">News</a></li><li><a href="/sport">Sport</a></li></ul></nav>
+<article><h1>On Rivers</h1>
+<p>Rivers carry water, and with it sand, gravel and silt, from the hills to the sea; over a thousand years they move
+sideways by more than their own width, as <a href="maps.html#old">old maps</a> show.</p>
+<h2>Why they bend</h2>
+<p>Water runs faster on the outside of a bend, where it cuts the bank; on the inside it is slow, and drops what it carries.
+So each bend grows, until in a flood the river takes a shorter way and leaves a lake behind.</p>
+<pre><code class="language-go">func main() {
+	println("flow")
+}</code></pre>
+<table><tr><th>River</th><th>Length</th></tr><tr><td>Rhine</td><td>1,230 km</td></tr><tr><td>Elbe</td><td>1,094 km</td></tr></table>
+<p>Measured over fifty years the rate is about two metres a year, less where trees hold the bank, more where cattle
+drink from it, and hardly anything where engineers have laid stone.</p>
+</article>
+<aside><h3>More stories</h3><ul><li><a href="/a">A first story</a></li><li><a href="/b">A second story</a></li></ul></aside>
+<footer><p>© 2026 The Daily. All rights reserved.</p></footer></body></html>`
+
+func TestExtractArticle(t *testing.T) {
+	d, err := readable.Extract([]byte(article), "https://example.com/x/rivers?utm=1", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ what, got, want string }{
+		{"title", d.Title, "On Rivers"},
+		{"byline", d.Byline, "Ann Lee"},
+		{"site", d.Site, "The Daily"},
+		{"language", d.Language, "en"},
+		{"published", d.Published, "2026-01-02T03:04:05Z"},
+		{"description", d.Description, "How rivers move."},
+		{"URL", d.URL, "https://example.com/rivers"},
+		{"next", d.Next, "https://example.com/x/rivers?page=2"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s is %q, want %q", c.what, c.got, c.want)
+		}
+	}
+	for _, want := range []string{
+		"Rivers carry water", "[old maps](https://example.com/x/maps.html#old)", "## Why they bend",
+		"```go\nfunc main() {\n\tprintln(\"flow\")\n}\n```", "| River | Length |", "| Rhine | 1,230 km |",
+	} {
+		if !strings.Contains(d.Markdown, want) {
+			t.Errorf("Markdown lacks %q:\n%s", want, d.Markdown)
+		}
+	}
+	for _, not := range []string{"Sport", "second story", "rights reserved", "\\"} {
+		if strings.Contains(d.Markdown, not) {
+			t.Errorf("Markdown has %q:\n%s", not, d.Markdown)
+		}
+	}
+}
+
+func TestTooLarge(t *testing.T) {
+	_, err := readable.Extract(make([]byte, readable.MaxInputBytes+1), "", nil)
+	if !errors.Is(err, readable.ErrTooLarge) {
+		t.Errorf("error is %v, want ErrTooLarge", err)
+	}
+}
