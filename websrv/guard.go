@@ -166,6 +166,15 @@ func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, er
 	if err := g.allowedHost(host); err != nil {
 		return nil, err
 	}
+	addrs, err := g.resolve(ctx, host, port)
+	if err != nil {
+		return nil, err
+	}
+	return g.connectAny(ctx, network, addrs, port)
+}
+
+// resolve is the addresses of host that may be connected to, at least one.
+func (g *guard) resolve(ctx context.Context, host, port string) ([]netip.Addr, error) {
 	addrs, err := g.lookup(ctx, host)
 	if err != nil {
 		return nil, err
@@ -181,7 +190,16 @@ func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, er
 	if len(good) == 0 {
 		return nil, err
 	}
-	return g.connectAny(ctx, network, good, port)
+	return good, nil
+}
+
+// check decides on a cleaned URL as a connection would, without making one.
+func (g *guard) check(ctx context.Context, u *url.URL) error {
+	if err := g.allowed(u); err != nil {
+		return err
+	}
+	_, err := g.resolve(ctx, u.Hostname(), urlPort(u))
+	return err
 }
 
 // dialTrusted connects to a provider's base URL of the configuration.
