@@ -22,23 +22,23 @@ const (
 	chromiumHeapMB      = 512 // of JavaScript, per page
 )
 
-// chromium is the one local browser that all pages share: headless, with a profile of its
+// renderer is the one local browser that all pages share: headless, with a profile of its
 // own that is thrown away, started when the first page needs it and stopped when none has
 // for a while. It never is the user's browser. It is safe for concurrent use.
-type chromium struct {
+type renderer struct {
 	network *network
 	slots   chan struct{} // pages under way
 
 	mu     sync.Mutex
-	run    *chromiumRun // nil when stopped; guarded by mu
+	run    *rendererRun // nil when stopped; guarded by mu
 	users  int          // pages that use run; guarded by mu
 	idle   *time.Timer  // stops run; guarded by mu
 	closed bool         // guarded by mu
 	wg     sync.WaitGroup
 }
 
-// chromiumRun is one life of the browser.
-type chromiumRun struct {
+// rendererRun is one life of the browser.
+type rendererRun struct {
 	proxy *proxy
 	ready chan struct{} // closed when ctx or err is set
 	ctx   context.Context
@@ -47,12 +47,12 @@ type chromiumRun struct {
 	ended chan struct{}
 }
 
-func newChromium(n *network) *chromium {
-	return &chromium{network: n, slots: make(chan struct{}, maxPages)}
+func newRenderer(n *network) *renderer {
+	return &renderer{network: n, slots: make(chan struct{}, maxPages)}
 }
 
 // Close ends the browser and returns when its processes are gone and its profile is removed.
-func (c *chromium) Close() {
+func (c *renderer) Close() {
 	c.mu.Lock()
 	c.closed = true
 	c.stopLocked()
@@ -61,7 +61,7 @@ func (c *chromium) Close() {
 }
 
 // stopLocked ends the present run in the background.
-func (c *chromium) stopLocked() {
+func (c *renderer) stopLocked() {
 	if c.idle != nil {
 		c.idle.Stop()
 		c.idle = nil
@@ -76,7 +76,7 @@ func (c *chromium) stopLocked() {
 }
 
 // acquire returns the running browser, started if need be. release must be called once.
-func (c *chromium) acquire(ctx context.Context) (r *chromiumRun, release func(), err error) {
+func (c *renderer) acquire(ctx context.Context) (r *rendererRun, release func(), err error) {
 	path, err := findChromium(c.network.o.Chromium)
 	if err != nil {
 		return nil, nil, err
@@ -119,7 +119,7 @@ func (c *chromium) acquire(ctx context.Context) (r *chromiumRun, release func(),
 }
 
 // over reports whether the browser has ended, or has not come to run.
-func (r *chromiumRun) over() bool {
+func (r *rendererRun) over() bool {
 	select {
 	case <-r.ready:
 		return r.err != nil || r.ctx.Err() != nil
@@ -129,7 +129,7 @@ func (r *chromiumRun) over() bool {
 }
 
 // release gives a page's place back; the last one starts the idle time.
-func (c *chromium) release() {
+func (c *renderer) release() {
 	<-c.slots
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -148,8 +148,8 @@ func (c *chromium) release() {
 }
 
 // start begins a run; its ready is closed when the browser answers.
-func (c *chromium) start(path string) *chromiumRun {
-	r := &chromiumRun{ready: make(chan struct{}), stop: func() {}}
+func (c *renderer) start(path string) *rendererRun {
+	r := &rendererRun{ready: make(chan struct{}), stop: func() {}}
 	c.wg.Go(func() {
 		defer close(r.ready)
 		if r.proxy, r.err = newProxy(c.network); r.err != nil {

@@ -55,7 +55,7 @@ func (r *rendered) response() *response {
 // with another. Its methods are called from one goroutine.
 type tab struct {
 	n   *network
-	run *chromiumRun
+	run *rendererRun
 	// ctx is chromedp's, which names the tab; it ends with the deadline.
 	ctx     context.Context
 	session *chromedp.Target
@@ -88,7 +88,7 @@ func (n *network) withTab(ctx context.Context, rawURL string, o renderOptions, s
 	if err := n.guard.check(ctx, u); err != nil {
 		return classify(ctx, u.Hostname(), err)
 	}
-	run, release, err := n.chromium.acquire(ctx)
+	run, release, err := n.renderer.acquire(ctx)
 	if err != nil {
 		return err
 	}

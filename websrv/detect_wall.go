@@ -53,11 +53,20 @@ var wallHeaders = [...]struct{ header, value, name string }{
 }
 
 // challenge reports whether an answer is a challenge page or a refusal that stands in
-// front of the page, whatever its status, with a phrase that names whose.
-func challenge(r *response) (whose string, yes bool) {
+// front of the page, whatever its status, with a sentence that names whose.
+func challenge(r *response) (reason string, yes bool) {
+	whose, yes := wallOf(r)
+	if !yes {
+		return "", false
+	}
+	return "the site shows " + whose + " instead of the page", true
+}
+
+// wallOf names the wall that an answer is.
+func wallOf(r *response) (whose string, yes bool) {
 	for _, w := range wallHeaders {
 		if strings.EqualFold(strings.TrimSpace(r.Header.Get(w.header)), w.value) {
-			return w.name, true
+			return named(w.name), true
 		}
 	}
 	if !isHTML(r.Media) && r.Media != "" {
@@ -69,10 +78,17 @@ func challenge(r *response) (whose string, yes bool) {
 	}
 	for i := range walls {
 		if walls[i].matches(l, r.Status) {
-			return walls[i].name, true
+			return named(walls[i].name), true
 		}
 	}
 	return "", false
+}
+
+func named(wall string) string {
+	if strings.HasPrefix(wall, "a ") {
+		return wall
+	}
+	return "a check for robots (" + wall + ")"
 }
 
 func (w *wall) matches(l *look, status int) bool {

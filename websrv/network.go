@@ -79,7 +79,7 @@ type network struct {
 	// base URLs from the configuration. They share no connections: a connection to a
 	// private host that the configuration opened must not carry a page's request.
 	plain, trusted, trusted4 *http.Transport
-	chromium                 *chromium
+	renderer                 *renderer
 	log                      *slog.Logger
 	closeOnce                sync.Once
 }
@@ -104,7 +104,7 @@ func newNetwork(o *networkOptions) (*network, error) {
 	n.plain = newTransport(base, g.dial)
 	n.trusted = newTransport(base, g.dialTrusted)
 	n.trusted4 = newTransport(base, g.dialTrusted4)
-	n.chromium = newChromium(n)
+	n.renderer = newRenderer(n)
 	return n, nil
 }
 
@@ -172,7 +172,7 @@ func newTransport(base *http.Transport, dial dialFunc) *http.Transport {
 // have ended. Further calls of do, render and screenshot fail.
 func (n *network) Close() error {
 	n.closeOnce.Do(func() {
-		n.chromium.Close()
+		n.renderer.Close()
 		for _, t := range []*http.Transport{n.plain, n.trusted, n.trusted4} {
 			t.CloseIdleConnections()
 		}
