@@ -38,10 +38,10 @@ func newGuard(o *networkOptions) (*guard, error) {
 		}
 	}
 	var err error
-	if g.allow, err = domains(o.AllowDomains); err != nil {
+	if g.allow, err = domainPatterns(o.AllowDomains); err != nil {
 		return nil, err
 	}
-	if g.deny, err = domains(o.DenyDomains); err != nil {
+	if g.deny, err = domainPatterns(o.DenyDomains); err != nil {
 		return nil, err
 	}
 	return g, nil
@@ -68,8 +68,8 @@ func (g *guard) open(entry string) error {
 	return nil
 }
 
-// domains cleans a list of domain patterns.
-func domains(list []string) ([]string, error) {
+// domainPatterns cleans a list of domain patterns.
+func domainPatterns(list []string) ([]string, error) {
 	var out []string
 	for _, d := range list {
 		name, sub := strings.CutPrefix(strings.TrimSpace(d), "*.")
