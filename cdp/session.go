@@ -27,6 +27,7 @@ type Session struct {
 	frames frames
 	// answered is set once the target has told its frames: until then it may hang.
 	answered bool
+	held     bool
 	children []func() // frames in other processes that wait for that
 
 	mu   sync.Mutex
@@ -47,6 +48,10 @@ func (s *Session) Info() target.Info { return s.info }
 // Answered reports whether the target has answered since it was attached. A stopped
 // or discarded tab may never do so.
 func (s *Session) Answered() bool { return s.answered }
+
+// Held reports whether the browser holds the new target until what [Handler.Attached]
+// posts is done; a target that was there before is not held.
+func (s *Session) Held() bool { return s.held }
 
 // Parent is the session of the page or frame that holds this out-of-process frame;
 // nil for a page.

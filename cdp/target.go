@@ -209,7 +209,7 @@ func (b *Browser) targetInfo(info *target.Info) {
 // attached sets a new session up. Nothing is waited for: the commands are queued in
 // order, and a target that the browser holds is let go after them on every path.
 func (b *Browser) attached(parent *Session, e *target.EventAttachedToTarget) {
-	s := &Session{b: b, id: e.SessionID, info: *e.TargetInfo}
+	s := &Session{b: b, id: e.SessionID, info: *e.TargetInfo, held: e.WaitingForDebugger}
 	if parent != b.root {
 		s.parent = parent
 	}
@@ -231,17 +231,17 @@ func (b *Browser) attached(parent *Session, e *target.EventAttachedToTarget) {
 		b.targets.pages[s.info.TargetID] = s
 	}
 	s.frames.init()
-	if p := s.parent; p != nil && !p.answered && !e.WaitingForDebugger {
+	if p := s.parent; p != nil && !p.answered && !s.held {
 		// What a frame is part of decides whether it is left alone: first the page's
 		// frames, then this one. A new frame cannot wait; its page's address must do.
-		p.children = append(p.children, func() { s.enable(false) })
+		p.children = append(p.children, s.enable)
 		return
 	}
-	s.enable(e.WaitingForDebugger)
+	s.enable()
 }
 
 // enable queues the commands that every session starts with.
-func (s *Session) enable(fresh bool) {
+func (s *Session) enable() {
 	if s.b.targets.sessions[s.id] != s {
 		return // gone while it waited for its page
 	}
@@ -256,7 +256,7 @@ func (s *Session) enable(fresh bool) {
 		s.children = nil
 	})
 	s.b.handler.Attached(s)
-	s.frames.enabling = !fresh
+	s.frames.enabling = !s.held
 	Post(s, runtime.Enable, cdpproto.Empty{}, func(cdpproto.Empty, error) { s.frames.enabling = false })
 	s.b.handler.Enabled(s)
 }

@@ -44,6 +44,14 @@ const ForeignProbe = `Object.hasOwn(document, 'modelContext') ? 'document' :
   navigator.modelContext && navigator.modelContext !== document.modelContext || navigator.modelContextTesting ? 'navigator' :
   isSecureContext && !('modelContext' in Document.prototype) ? 'missing' : ''`
 
+// NativeProbe is an expression for the getter of document.modelContext. It is the
+// browser's own when DevTools describes the function as [NativeGetter]: the description
+// is made from the source, which no page can forge.
+const (
+	NativeProbe  = `Object.getOwnPropertyDescriptor(Document.prototype, 'modelContext')?.get`
+	NativeGetter = "function get modelContext() { [native code] }"
+)
+
 // BareProbe is the same for a browser whose DevTools do not know WebMCP: there the
 // browser's own document.modelContext is one of them.
 const BareProbe = `/\[native code\]/.test(Function.prototype.toString.call(

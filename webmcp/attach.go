@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/chromedp/cdproto"
@@ -35,6 +36,8 @@ type attachment struct {
 
 	browser *cdp.Browser // set before Attach
 
+	asked atomic.Int64 // answers that the tools of pages wait for
+
 	mu    sync.Mutex
 	tabs  map[*cdp.Session]*tab    // by the page's session; guarded by mu
 	calls map[string]*call         // native calls by invocation ID; guarded by mu
@@ -59,10 +62,9 @@ var _ cdp.Handler = (*attachment)(nil)
 // and the browser's own WebMCP. Both are asked for everywhere; the page decides in
 // which of the two a tool appears.
 func (a *attachment) Attached(s *cdp.Session) {
-	commandLine := true
-	cdp.Post(s, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
-		Source: a.script, IncludeCommandLineAPI: &commandLine,
-	}, nil)
+	if s.Held() {
+		a.inject(s)
+	}
 	if s.Parent() != nil {
 		return
 	}
@@ -76,9 +78,31 @@ func (a *attachment) Attached(s *cdp.Session) {
 	a.pages()
 }
 
+// inject makes the shim part of the target's documents to come.
+func (a *attachment) inject(s *cdp.Session) {
+	commandLine := true
+	cdp.Post(s, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
+		Source: a.script, IncludeCommandLineAPI: &commandLine,
+	}, nil)
+}
+
 // Enabled asks for the browser's own tools, which are reported at once.
 func (a *attachment) Enabled(s *cdp.Session) {
-	s.Post(cdpwebmcp.CommandEnable, nil, func(_ jsonv2.Value, err error) { a.enabled(s, err) })
+	s.Post(cdpwebmcp.CommandEnable, nil, tracked(a, func(_ jsonv2.Value, err error) {
+		a.enabled(s, err)
+		if !s.Held() {
+			a.inject(s) // large: not in the way of the tools of the other pages
+		}
+	}))
+}
+
+// tracked counts an answer that the tools of a page wait for.
+func tracked[R any](a *attachment, done func(R, error)) func(R, error) {
+	a.asked.Add(1)
+	return func(r R, err error) {
+		defer a.asked.Add(-1)
+		done(r, err)
+	}
 }
 
 // enabled notes a browser whose DevTools do not know WebMCP.

@@ -57,7 +57,10 @@ func TestPrerenderedPage(t *testing.T) {
 		r.awaitNames(t, "now")
 		p.Eval(t, "void setTimeout(() => location.href = '/next')")
 		r.awaitTools(t, 1)
-		r.await(t, "the next page's tool", func() bool { return len(r.names(t)) == 1 && strings.HasPrefix(r.names(t)[0], "next") })
+		r.await(t, "the next page's tool", func() bool {
+			names := r.names(t)
+			return len(names) == 1 && strings.HasPrefix(names[0], "next")
+		})
 		wantText(t, r.call(t, "webmcp_call", map[string]any{"name": "next"}), false, "next")
 		p2 := r.browser.NewPage(t, r.Page("/after", script(register("after", "() => 'after'"))))
 		r.awaitTools(t, 2)

@@ -12,9 +12,9 @@ const (
 	// ListWait bounds how long the first tools/list waits for the pages that are open
 	// already. Many clients list once, right after they have started us.
 	ListWait = 500 * time.Millisecond
-	// settleRounds is the number of questions after which a page that was open before
-	// us has told its tools: as many as the steps of taking over a shim, and one.
-	settleRounds = 5
+	// settleRounds bounds the questions after which a page that was open before us has
+	// told its tools: as many as the steps of taking over a shim, and two.
+	settleRounds = 7
 	settleWait   = 300 * time.Millisecond
 )
 
@@ -50,6 +50,9 @@ func (b *Bridge) settle(ctx context.Context, a *attachment) {
 	defer cancel()
 	for range settleRounds {
 		a.round(ctx)
+		if a.asked.Load() == 0 {
+			break
+		}
 	}
 	served := make(chan struct{})
 	select {

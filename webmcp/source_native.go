@@ -256,19 +256,19 @@ const listScript = `(async () => {
 func (a *attachment) inWorld(f *cdp.Frame, script string, done func(runtime.EvaluateResult, error)) {
 	context := f.Context
 	cdp.Post(f.Session, page.CreateIsolatedWorld, page.CreateIsolatedWorldParams{FrameID: f.ID, WorldName: worldName},
-		func(w page.CreateIsolatedWorldResult, err error) {
+		tracked(a, func(w page.CreateIsolatedWorldResult, err error) {
 			if err != nil || f.Context != context {
 				return
 			}
 			await, byValue := true, true
 			cdp.Post(f.Session, runtime.Evaluate, runtime.EvaluateParams{
 				Expression: script, ContextID: w.ExecutionContextID, AwaitPromise: &await, ReturnByValue: &byValue,
-			}, func(r runtime.EvaluateResult, err error) {
+			}, tracked(a, func(r runtime.EvaluateResult, err error) {
 				if f.Context == context {
 					done(r, err)
 				}
-			})
-		})
+			}))
+		}))
 }
 
 // listNative asks a document for its tools in our isolated world.

@@ -22,12 +22,12 @@ func (a *attachment) adapt(f *cdp.Frame, inDocument bool) {
 	d := &adoption{a: a, f: f, s: f.Session, context: f.Context}
 	cdp.Post(d.s, runtime.Evaluate, runtime.EvaluateParams{
 		Expression: shim.AdapterScript(inDocument), ContextID: d.context, ObjectGroup: objectGroup,
-	}, func(r runtime.EvaluateResult, err error) {
+	}, tracked(a, func(r runtime.EvaluateResult, err error) {
 		if err == nil && r.ExceptionDetails == nil && r.Result != nil && r.Result.ObjectID != "" {
 			a.note(f, "")
 			d.connect(r.Result.ObjectID, 0)
 		}
-	})
+	}))
 }
 
 // probe looks, once a page has loaded, whether it has a modelContext that only an

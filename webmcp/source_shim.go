@@ -156,17 +156,47 @@ func (a *attachment) adopt(f *cdp.Frame) {
 	}
 	d := &adoption{a: a, f: f, s: f.Session, context: f.Context}
 	a.note(f, lateShim)
-	cdp.Post(d.s, runtime.Evaluate, runtime.EvaluateParams{
-		Expression: a.late, ContextID: d.context, ObjectGroup: objectGroup,
-	}, func(r runtime.EvaluateResult, err error) {
+	native := false
+	d.evaluate(shim.NativeProbe, func(o *runtime.RemoteObject) { native = o != nil && o.Description == shim.NativeGetter })
+	d.evaluate("document.modelContext", func(o *runtime.RemoteObject) {
 		switch {
-		case err != nil || r.ExceptionDetails != nil || r.Result == nil:
-			a.log.Debug("shim not installed", "url", f.URL, "err", err)
-		case r.Result.Type == runtime.RemoteObjectTypeObject:
-			d.connect(r.Result.ObjectID, 0)
-		case r.Result.Type == runtime.RemoteObjectTypeString:
+		case native:
+			d.refused(shim.ReasonNative)
+		case o == nil || o.ObjectID == "":
+			d.install()
+		default:
+			d.knock(o.ObjectID)
+		}
+	})
+}
+
+// evaluate hands over the value of an expression, nil where it has none; not at all
+// when the document is gone by then.
+func (d *adoption) evaluate(expression string, use func(*runtime.RemoteObject)) {
+	cdp.Post(d.s, runtime.Evaluate, runtime.EvaluateParams{
+		Expression: expression, ContextID: d.context, ObjectGroup: objectGroup,
+	}, tracked(d.a, func(r runtime.EvaluateResult, err error) {
+		switch {
+		case err != nil || !d.current():
+		case r.ExceptionDetails != nil:
+			use(nil)
+		default:
+			use(r.Result)
+		}
+	}))
+}
+
+// install runs the shim in the document, unless there is something in its way.
+func (d *adoption) install() {
+	d.evaluate(d.a.late, func(o *runtime.RemoteObject) {
+		switch {
+		case o == nil:
+			d.a.log.Debug("shim not installed", "url", d.f.URL)
+		case o.Type == runtime.RemoteObjectTypeObject:
+			d.connect(o.ObjectID, 0)
+		case o.Type == runtime.RemoteObjectTypeString:
 			var reason string
-			json.Unmarshal(r.Result.Value, &reason)
+			json.Unmarshal(o.Value, &reason)
 			d.refused(reason)
 		}
 	})
@@ -207,7 +237,7 @@ func (d *adoption) current() bool { return d.f.Context == d.context }
 func (d *adoption) refused(reason string) {
 	switch reason {
 	case shim.ReasonPage:
-		d.knock()
+		d.a.adapt(d.f, true)
 	case shim.ReasonNative:
 		d.a.note(d.f, "")
 		if d.a.withoutDomain(d.s) {
@@ -220,43 +250,34 @@ func (d *adoption) refused(reason string) {
 	}
 }
 
-// knock looks for the shim of an earlier aster behind the page's modelContext.
-func (d *adoption) knock() {
-	cdp.Post(d.s, runtime.Evaluate, runtime.EvaluateParams{
-		Expression: "document.modelContext", ContextID: d.context, ObjectGroup: objectGroup,
-	}, func(r runtime.EvaluateResult, err error) {
-		if err != nil || r.ExceptionDetails != nil || r.Result == nil || r.Result.ObjectID == "" {
-			d.a.adapt(d.f, true)
-			return
-		}
-		own := true
-		cdp.Post(d.s, runtime.GetProperties, runtime.GetPropertiesParams{ObjectID: r.Result.ObjectID, OwnProperties: &own}, d.enter)
-	})
+// knock looks for the shim of an earlier aster behind the page's modelContext: its api
+// object lies in a private field that DevTools can see and no page can.
+func (d *adoption) knock(context runtime.RemoteObjectID) {
+	own := true
+	cdp.Post(d.s, runtime.GetProperties, runtime.GetPropertiesParams{ObjectID: context, OwnProperties: &own},
+		tracked(d.a, func(r runtime.GetPropertiesResult, err error) {
+			for _, p := range r.PrivateProperties {
+				if err == nil && p.Name == shim.DoorField && p.Value != nil && p.Value.ObjectID != "" {
+					d.enter(p.Value.ObjectID)
+					return
+				}
+			}
+			d.a.adapt(d.f, true) // a modelContext of the page's own
+		}))
 }
 
-// enter takes the api object out of the private field that DevTools can see and no page
-// can. That it is a shim of ours is proved by the secret in it.
-func (d *adoption) enter(r runtime.GetPropertiesResult, err error) {
-	var api runtime.RemoteObjectID
-	for _, p := range r.PrivateProperties {
-		if p.Name == shim.DoorField && p.Value != nil {
-			api = p.Value.ObjectID
-		}
-	}
-	if err != nil || api == "" {
-		d.a.adapt(d.f, true) // a modelContext of the page's own
-		return
-	}
+// enter takes over an api object, once the secret in it has proved that it is ours.
+func (d *adoption) enter(api runtime.RemoteObjectID) {
 	own := true
 	cdp.Post(d.s, runtime.GetProperties, runtime.GetPropertiesParams{ObjectID: api, OwnProperties: &own},
-		func(p runtime.GetPropertiesResult, err error) {
+		tracked(d.a, func(p runtime.GetPropertiesResult, err error) {
 			if err != nil || !d.ours(p.Result) {
 				d.a.adapt(d.f, true) // another user's, or a page that poses as one
 				return
 			}
 			d.a.note(d.f, "")
 			d.connect(api, 0)
-		})
+		}))
 }
 
 // ours reports whether an api object speaks our protocol and knows our secret.
@@ -290,7 +311,7 @@ func (d *adoption) connect(api runtime.RemoteObjectID, channel int) {
 	name := channels[channel]
 	cdp.Post(d.s, runtime.Evaluate, runtime.EvaluateParams{
 		Expression: name, ContextID: d.context, IncludeCommandLineAPI: &commandLine, ObjectGroup: objectGroup,
-	}, func(r runtime.EvaluateResult, err error) {
+	}, tracked(d.a, func(r runtime.EvaluateResult, err error) {
 		if err != nil || r.ExceptionDetails != nil || !genuine(name, r.Result) || !d.current() {
 			if err == nil {
 				d.connect(api, channel+1)
@@ -305,6 +326,6 @@ func (d *adoption) connect(api runtime.RemoteObjectID, channel int) {
 		cdp.Post(d.s, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
 			ObjectID: api, FunctionDeclaration: "function(f) { return this.connect(f) }",
 			Arguments: []*runtime.CallArgument{{ObjectID: r.Result.ObjectID}},
-		}, nil)
-	})
+		}, tracked(d.a, func(runtime.CallFunctionOnResult, error) {}))
+	}))
 }
