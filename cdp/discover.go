@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,7 +33,23 @@ type portFile struct {
 	modified time.Time
 }
 
-var activePath = regexp.MustCompile(`^/devtools/browser(/[A-Za-z0-9._-]{1,128})?$`)
+// isBrowserPath reports whether path is "/devtools/browser/ID".
+func isBrowserPath(path string) bool {
+	id, ok := strings.CutPrefix(path, "/devtools/browser/")
+	return ok && id != "" && len(id) <= maxBrowserID && nameLike(id)
+}
+
+// nameLike reports whether text has only letters, digits, ".", "_" and "-".
+func nameLike(text string) bool {
+	for _, c := range []byte(text) {
+		if !('A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '.' || c == '_' || c == '-') {
+			return false
+		}
+	}
+	return true
+}
+
+const maxBrowserID = 128
 
 // readPortFile reads dir's DevToolsActivePort.
 func readPortFile(dir string) (portFile, error) {
@@ -62,7 +77,7 @@ func readPortFile(dir string) (portFile, error) {
 	if pf.path == "" {
 		pf.path = browserPath
 	}
-	if err != nil || n == 0 || len(b) > maxPortFileBytes || !activePath.MatchString(pf.path) {
+	if err != nil || n == 0 || len(b) > maxPortFileBytes || (pf.path != "/devtools/browser" && !isBrowserPath(pf.path)) {
 		return pf, fmt.Errorf("%s does not hold a port and a path", portFileName)
 	}
 	return pf, nil

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 const (
@@ -166,7 +167,14 @@ func addressPath(u *url.URL, ws bool) (string, error) {
 	}
 }
 
-var hostName = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9._-]{0,251}[A-Za-z0-9_])?\.?$`)
+const maxHostName = 253
+
+// isHostName reports whether name may be a host's, with or without the dot at its end.
+func isHostName(name string) bool {
+	name = strings.TrimSuffix(name, ".")
+	edge := func(i int) bool { return name[i] != '.' && name[i] != '-' }
+	return name != "" && len(name) <= maxHostName && nameLike(name) && edge(0) && edge(len(name)-1)
+}
 
 // resolve decides which hosts to dial. Names of this machine become its loopback
 // addresses here, so that no resolver has a say in them; any other must be allowed.
@@ -174,7 +182,7 @@ func (a *address) resolve(text string, allowed map[string]bool) error {
 	name := normalHost(a.name)
 	ip, err := netip.ParseAddr(name)
 	switch {
-	case err != nil && !hostName.MatchString(a.name):
+	case err != nil && !isHostName(a.name):
 		return specError(text, "host %.100q", a.name)
 	case err == nil && ip.Zone() == "" && ip.IsLoopback():
 		a.hosts = []string{name}
@@ -215,7 +223,7 @@ func parseHosts(names []string) (map[string]bool, error) {
 	hosts := map[string]bool{}
 	for _, name := range names {
 		trimmed := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(name), "["), "]")
-		if _, err := netip.ParseAddr(trimmed); err != nil && !hostName.MatchString(trimmed) {
+		if _, err := netip.ParseAddr(trimmed); err != nil && !isHostName(trimmed) {
 			return nil, fmt.Errorf("%w: allowed host %.100q: a host name or an IP address, without a port", ErrSpec, name)
 		}
 		hosts[normalHost(trimmed)] = true
@@ -223,7 +231,9 @@ func parseHosts(names []string) (map[string]bool, error) {
 	return hosts, nil
 }
 
-var variable = regexp.MustCompile(`\$\{[A-Za-z_]\w*\}|\$[A-Za-z_]\w*|%[A-Za-z_][\w()]*%`)
+var variable = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\$\{[A-Za-z_]\w*\}|\$[A-Za-z_]\w*|%[A-Za-z_][\w()]*%`)
+})
 
 // profileDir expands dir and checks that it is there. The folder of one profile
 // (".../Default", as chrome://version shows it) stands for the user data directory
@@ -256,7 +266,7 @@ func expand(dir string, sys system) (string, error) {
 		dir = sys.home + rest
 	}
 	unset := ""
-	dir = variable.ReplaceAllStringFunc(dir, func(v string) string {
+	dir = variable().ReplaceAllStringFunc(dir, func(v string) string {
 		name := strings.Trim(v, "${}%")
 		value := sys.getenv(name)
 		if value == "" {

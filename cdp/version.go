@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"time"
 )
@@ -146,8 +145,6 @@ func (v *version) parse(body []byte, a address) error {
 	return nil
 }
 
-var browserID = regexp.MustCompile(`^/devtools/browser/[A-Za-z0-9._-]{1,128}$`)
-
 // debuggerPath checks that a webSocketDebuggerUrl stays where it was asked for, and
 // returns its path. Chrome builds the URL from the request's Host header.
 func (a address) debuggerPath(text string) (string, error) {
@@ -159,7 +156,7 @@ func (a address) debuggerPath(text string) (string, error) {
 		return "", errors.New("/json/version: webSocketDebuggerUrl carries a name or password")
 	case !a.sameHost(u):
 		return "", fmt.Errorf("/json/version points elsewhere, to %.100q, and is not followed: %w", u.Host, ErrRemote)
-	case !browserID.MatchString(u.EscapedPath()) || u.RawQuery != "":
+	case !isBrowserPath(u.EscapedPath()) || u.RawQuery != "":
 		return "", fmt.Errorf("/json/version: webSocketDebuggerUrl %.100q is not a browser's", text)
 	}
 	return u.Path, nil

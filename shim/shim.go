@@ -6,11 +6,18 @@ import (
 	_ "embed"
 	"encoding/hex"
 	"encoding/json"
+	"strings"
 	"sync"
 )
 
 //go:embed modelcontext.js
-var source string
+var modelContext string
+
+//go:embed forms.js
+var forms string
+
+// source is the whole script: forms.js is a part of the function in modelcontext.js.
+var source = strings.Replace(strings.TrimSpace(modelContext), "  // @include forms.js\n", forms, 1)
 
 const (
 	// Protocol is the version of the api object and of the messages.
@@ -56,7 +63,7 @@ type Config struct {
 }
 
 // build names this version of the script.
-var build = digest("aster shim build", source)
+var build = sync.OnceValue(func() string { return digest("aster shim build", source) })
 
 // compacted is the script as it goes to the page.
 var compacted = sync.OnceValue(func() string { return compact(source) })
@@ -94,7 +101,7 @@ func (c Config) arguments() string {
 	s := settings{
 		Allow: append([]string{}, c.Allow...), Deny: append([]string{}, c.Deny...), Legacy: c.Legacy, Secret: c.Secret,
 		Meeting: "aster-" + digest("aster shim meeting 1", c.Secret), Door: DoorEvent,
-		Protocol: Protocol, Compat: Compat, Build: build,
+		Protocol: Protocol, Compat: Compat, Build: build(),
 		Limits: limits{MaxTextBytes, MaxSchemaBytes, MaxExposedTo, MaxMessageBytes},
 	}
 	b, err := json.Marshal(s)
