@@ -1,0 +1,672 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// setting is a value that a file gives to a key.
+type setting struct {
+	path     string // "mcp.web.user_agent"
+	key      *key
+	provider string // whose settings these are, if any provider's
+	value    any
+	place    Place
+}
+
+// assign writes the value into a configuration.
+func (s *setting) assign(c *Config) {
+	t := &target{c: c}
+	if s.provider != "" {
+		if c.Web.Providers == nil {
+			c.Web.Providers = map[string]WebProvider{}
+		}
+		p := c.Web.Providers[s.provider]
+		t.provider = &p
+		defer func() { c.Web.Providers[s.provider] = p }()
+	}
+	switch p := s.key.at(t).(type) {
+	case *bool:
+		*p = s.value.(bool) || s.key.sticky && *p
+	case *[]string:
+		if s.key.union {
+			*p = append((*p)[:len(*p):len(*p)], s.value.([]string)...)
+		} else {
+			*p = s.value.([]string)
+		}
+	case mapSlot:
+		if *p.m == nil {
+			*p.m = map[string][]string{}
+		}
+		(*p.m)[p.key] = s.value.([]string)
+	default:
+		store(p, s.value)
+	}
+	c.places[s.path] = s.place
+}
+
+// store writes a value through the pointer of its type.
+func store(p, v any) {
+	switch p := p.(type) {
+	case *bool:
+		*p = v.(bool)
+	case *string:
+		*p = v.(string)
+	case *Transport:
+		*p = Transport(v.(string))
+	case *int:
+		*p = v.(int)
+	case *int64:
+		*p = v.(int64)
+	case *float64:
+		*p = v.(float64)
+	case *time.Duration:
+		*p = v.(time.Duration)
+	case *[]string:
+		*p = v.([]string)
+	case *map[string]string:
+		*p = v.(map[string]string)
+	}
+}
+
+// entry is one server of one file.
+type entry struct {
+	Server
+	said map[string]Place // the keys that the entry has
+	full bool             // it declares the server; others only change it
+}
+
+// layer is what one file says.
+type layer struct {
+	src         *source
+	settings    []setting
+	entries     []*entry // in the order of the file
+	rules       []Rule
+	allow, deny []Pattern
+	lostAllow   bool // a rule in allow could not be read
+	problems    []Problem
+}
+
+// decoder checks a file against the table of keys.
+type decoder struct {
+	layer
+	errs []*FileError
+}
+
+// decodeFile checks a whole YAML file. The error holds *FileError values.
+func decodeFile(src *source) (*layer, error) {
+	root, err := parseYAML(src)
+	if err != nil {
+		return nil, err
+	}
+	d := &decoder{layer: layer{src: src}}
+	if root.kind != kindMap {
+		return nil, src.errorAt(root.line, root.column, root.width(), `begin with "mcp:"`, "the file must be a map, and is %s", root.kind)
+	}
+	top := *root
+	top.pairs = nil
+	for _, p := range root.pairs {
+		if !strings.HasPrefix(p.key, "x-") && p.key != "$schema" { // a place for anchors, and a hint for editors
+			top.pairs = append(top.pairs, p)
+		}
+	}
+	keys := fileKeys()
+	d.section(&top, keys, "")
+	return &d.layer, joinErrors(d.errs)
+}
+
+func (d *decoder) fail(n *node, hint, format string, args ...any) {
+	d.errs = append(d.errs, d.src.errorAt(n.line, n.column, n.width(), hint, format, args...))
+}
+
+func (d *decoder) failKey(p *pair, hint, format string, args ...any) {
+	d.errs = append(d.errs, d.src.errorAt(p.line, p.column, utf8.RuneCountInString(p.key), hint, format, args...))
+}
+
+// isMap reports whether a node is a map or empty, and complains if not.
+func (d *decoder) isMap(n *node, path string) bool {
+	if n.kind == kindMap || n.kind == kindNull {
+		return true
+	}
+	d.fail(n, "", "%s must be a map, and is %s", path, n.kind)
+	return false
+}
+
+// unknown complains about a key that the table does not have.
+func (d *decoder) unknown(p *pair, keys []key, path string) {
+	hint, under := nearest(p.key, names(keys)), ""
+	if path != "" {
+		under = " under " + path
+	}
+	if hint == "" && path == "" {
+		if find(keys[0].keys, p.key) != nil {
+			hint = fmt.Sprintf("it belongs under %q", keys[0].name)
+		}
+	}
+	if hint == "" {
+		hint = "known: " + strings.Join(names(keys), ", ")
+	}
+	d.failKey(p, hint, "unknown key %q%s", p.key, under)
+}
+
+// section checks a map with fixed keys, and all below.
+func (d *decoder) section(n *node, keys []key, path string) {
+	if !d.isMap(n, path) {
+		return
+	}
+	for i := range n.pairs {
+		p := &n.pairs[i]
+		k := find(keys, p.key)
+		if k == nil {
+			d.unknown(p, keys, path)
+			continue
+		}
+		sub := strings.TrimPrefix(path+"."+k.name, ".")
+		switch {
+		case k.special == "servers":
+			d.servers(p.value, k, sub)
+		case k.special == "providers":
+			d.providers(p.value, k, sub)
+		case k.special == "rules":
+			d.policyRules(p.value, sub)
+		case k.special == "patterns" && k.name == "allow":
+			d.allow = d.patterns(p.value, sub, k, true)
+			d.lostAllow = len(d.allow) < len(p.value.items)
+		case k.special == "patterns":
+			d.deny = d.patterns(p.value, sub, k, true)
+		case k.keys != nil:
+			d.section(p.value, k.keys, sub)
+		default:
+			d.leaf(p, k, sub, "")
+		}
+	}
+}
+
+// leaf checks a value and keeps it as a setting.
+func (d *decoder) leaf(p *pair, k *key, path, provider string) {
+	t := &target{c: Default(), provider: &WebProvider{}}
+	if v, ok := d.value(p.value, k, k.at(t), path); ok {
+		d.settings = append(d.settings, setting{path: path, key: k, provider: provider, value: v, place: d.src.at(p.line, p.column)})
+	}
+}
+
+// value checks a value against the type of what it goes to.
+func (d *decoder) value(n *node, k *key, at any, path string) (any, bool) {
+	switch at.(type) {
+	case *bool:
+		return d.boolean(n, path)
+	case *string, *Transport:
+		return d.text(n, k, path)
+	case *int:
+		f, ok := d.number(n, k, path, true)
+		return int(f), ok
+	case *int64:
+		f, ok := d.number(n, k, path, true)
+		return int64(f), ok
+	case *float64:
+		return d.number(n, k, path, false)
+	case *time.Duration:
+		return d.duration(n, k, path)
+	case *[]string, mapSlot:
+		return d.texts(n, k, path)
+	case *map[string]string:
+		return d.textMap(n, k, path)
+	}
+	return nil, false
+}
+
+func (d *decoder) boolean(n *node, path string) (any, bool) {
+	if n.kind == kindBool {
+		return strings.EqualFold(n.text, "true"), true
+	}
+	hint := ""
+	switch strings.ToLower(n.text) {
+	case "yes", "on", "y", "true":
+		hint = "write true"
+	case "no", "off", "n", "false":
+		hint = "write false"
+	}
+	d.fail(n, hint, "%s must be true or false, and is %s", path, n.kind)
+	return nil, false
+}
+
+func (d *decoder) text(n *node, k *key, path string) (any, bool) {
+	switch {
+	case n.kind == kindInt || n.kind == kindFloat || n.kind == kindBool:
+		d.fail(n, fmt.Sprintf("put it in quotes: %q", n.text), "%s must be a text, and is %s", path, n.kind)
+		return nil, false
+	case n.kind != kindString:
+		d.fail(n, "", "%s must be a text, and is %s", path, n.kind)
+		return nil, false
+	}
+	return n.text, d.checkText(n, k, path)
+}
+
+// checkText holds a text against the enumeration or the check of its key.
+func (d *decoder) checkText(n *node, k *key, path string) bool {
+	if k.enum != nil {
+		for _, e := range k.enum {
+			if n.text == e {
+				return true
+			}
+		}
+		hint := nearest(n.text, k.enum)
+		if hint == "" {
+			hint = "known: " + strings.Join(k.enum, ", ")
+		}
+		d.fail(n, hint, "%s cannot be %q", path, n.text)
+		return false
+	}
+	if strings.ContainsRune(n.text, 0) {
+		d.fail(n, "", "%s holds a zero character", path)
+		return false
+	}
+	if k.check != nil && n.text != "" {
+		if err := k.check(n.text); err != nil {
+			d.fail(n, "", "%s: %v", path, err)
+			return false
+		}
+	}
+	return true
+}
+
+func (d *decoder) number(n *node, k *key, path string, whole bool) (float64, bool) {
+	text := strings.ReplaceAll(n.text, "_", "")
+	var f float64
+	var err error
+	switch {
+	case n.kind == kindInt:
+		var i int64
+		i, err = strconv.ParseInt(text, 0, 64)
+		f = float64(i)
+	case n.kind == kindFloat && !whole:
+		f, err = strconv.ParseFloat(text, 64)
+	default:
+		want := kindFloat
+		if whole {
+			want = kindInt
+		}
+		hint := ""
+		if _, e := strconv.ParseFloat(n.text, 64); e == nil && n.quote != 0 {
+			hint = "leave the quotes out"
+		}
+		d.fail(n, hint, "%s must be %s, and is %s", path, want, n.kind)
+		return 0, false
+	}
+	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+		d.fail(n, "", "%s: %q is no number that can be used", path, n.text)
+		return 0, false
+	}
+	return f, d.inBounds(n, k, path, f, func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) })
+}
+
+func (d *decoder) inBounds(n *node, k *key, path string, f float64, format func(float64) string) bool {
+	switch {
+	case k.above && f <= k.least:
+		d.fail(n, "", "%s must be above %s", path, format(k.least))
+	case f < k.least:
+		d.fail(n, "", "%s must be at least %s", path, format(k.least))
+	case k.most != 0 && f > k.most:
+		d.fail(n, "", "%s must be at most %s", path, format(k.most))
+	default:
+		return true
+	}
+	return false
+}
+
+func (d *decoder) duration(n *node, k *key, path string) (any, bool) {
+	t, err := parseDuration(n)
+	if err != nil {
+		d.fail(n, "", "%s: %v", path, err)
+		return nil, false
+	}
+	return t, d.inBounds(n, k, path, t.Seconds(), func(f float64) string { return time.Duration(f * float64(time.Second)).String() })
+}
+
+// texts reads a list. Numbers and truth values in it count as they are written.
+func (d *decoder) texts(n *node, k *key, path string) (any, bool) {
+	items := n.items
+	switch {
+	case n.kind == kindNull:
+		return []string(nil), true
+	case k.one && n.kind == kindString:
+		items = []*node{n}
+	case n.kind != kindList:
+		hint := ""
+		if n.kind == kindString {
+			hint = fmt.Sprintf("write [%q]", n.text)
+		}
+		d.fail(n, hint, "%s must be a list, and is %s", path, n.kind)
+		return nil, false
+	}
+	var out []string
+	ok := true
+	for i, item := range items {
+		where := fmt.Sprintf("%s[%d]", path, i)
+		if item.kind == kindNull || item.kind == kindList || item.kind == kindMap {
+			d.fail(item, "", "%s must be a text, and is %s", where, item.kind)
+			ok = false
+			continue
+		}
+		ok = d.checkText(item, k, where) && ok
+		out = append(out, item.text)
+	}
+	if len(out) < k.min {
+		d.fail(n, "", "%s must hold at least %d", path, k.min)
+		return nil, false
+	}
+	return out, ok
+}
+
+// textMap reads a map of texts; the check of its key is for the names.
+func (d *decoder) textMap(n *node, k *key, path string) (any, bool) {
+	if !d.isMap(n, path) {
+		return nil, false
+	}
+	out, ok := map[string]string{}, true
+	for i := range n.pairs {
+		p := &n.pairs[i]
+		where := path + "." + p.key
+		if k.check != nil {
+			if err := k.check(p.key); err != nil {
+				d.failKey(p, "", "%s: %v", path, err)
+				ok = false
+				continue
+			}
+		}
+		switch p.value.kind {
+		case kindNull, kindList, kindMap:
+			hint := ""
+			if p.value.kind == kindNull {
+				hint = `write "" for an empty text`
+			}
+			d.fail(p.value, hint, "%s must be a text, and is %s", where, p.value.kind)
+			ok = false
+			continue
+		}
+		ok = d.checkText(p.value, &key{check: checkNoLine(path)}, where) && ok
+		out[p.key] = p.value.text
+	}
+	return out, ok
+}
+
+// checkNoLine refuses line ends in the values of headers.
+func checkNoLine(path string) func(string) error {
+	if strings.HasSuffix(path, ".headers") {
+		return checkHeaderText
+	}
+	return nil
+}
+
+// patterns reads a list of globs. Where soft, a bad one costs only itself.
+func (d *decoder) patterns(n *node, path string, k *key, soft bool) []Pattern {
+	v, ok := d.texts(n, k, path)
+	if !ok {
+		return nil
+	}
+	var out []Pattern
+	for i, text := range v.([]string) {
+		item := n
+		if n.kind == kindList {
+			item = n.items[i]
+		}
+		p, err := NewPattern(text, d.src.at(item.line, item.column))
+		switch {
+		case err == nil:
+			out = append(out, p)
+		case soft:
+			d.problems = append(d.problems, Problem{Place: p.Place, Text: fmt.Sprintf("%s: %v; the rule is left out", path, err)})
+		default:
+			d.fail(item, "", "%s: %v", path, err)
+		}
+	}
+	return out
+}
+
+// providers reads mcp.web.providers.
+func (d *decoder) providers(n *node, k *key, path string) {
+	if !d.isMap(n, path) {
+		return
+	}
+	for i := range n.pairs {
+		p := &n.pairs[i]
+		sub := path + "." + p.key
+		if err := checkProvider(p.key); err != nil {
+			d.failKey(p, "", "%s: %v", path, err)
+			continue
+		}
+		if !d.isMap(p.value, sub) {
+			continue
+		}
+		for j := range p.value.pairs {
+			q := &p.value.pairs[j]
+			if leaf := find(k.each.keys, q.key); leaf != nil {
+				d.leaf(q, leaf, sub+"."+q.key, p.key)
+			} else {
+				d.unknown(q, k.each.keys, sub)
+			}
+		}
+	}
+}
+
+// policyRules reads mcp.policy.rules. A bad glob is an error here: left out, a deny would
+// loosen what was meant.
+func (d *decoder) policyRules(n *node, path string) {
+	if n.kind == kindNull {
+		return
+	}
+	if n.kind != kindList {
+		d.fail(n, `write "- deny: SERVER/TOOL"`, "%s must be a list, and is %s", path, n.kind)
+		return
+	}
+	keys := ruleKeys()
+	for i, item := range n.items {
+		where := fmt.Sprintf("%s[%d]", path, i)
+		if item.kind != kindMap {
+			d.fail(item, `write "deny: SERVER/TOOL"`, "%s must be a map, and is %s", where, item.kind)
+			continue
+		}
+		if r, ok := d.rule(item, keys, where); ok {
+			d.rules = append(d.rules, r)
+		}
+	}
+}
+
+func (d *decoder) rule(n *node, keys []key, path string) (Rule, bool) {
+	r := Rule{Place: d.src.at(n.line, n.column)}
+	before := len(d.errs)
+	for i := range n.pairs {
+		p := &n.pairs[i]
+		k := find(keys, p.key)
+		switch {
+		case k == nil:
+			d.unknown(p, keys, path)
+		case k.special == "patterns" && r.Decision != "":
+			d.failKey(p, "make two rules of it", "%s has both %s and %s", path, r.Decision, p.key)
+		case k.special == "patterns":
+			r.Decision = Decision(p.key)
+			if r.Tools = d.patterns(p.value, path+"."+p.key, k, false); len(r.Tools) == 0 && len(d.errs) == before {
+				d.fail(p.value, "", "%s.%s names no tools", path, p.key)
+			}
+		default:
+			at := k.at(&target{rule: &r})
+			if v, ok := d.value(p.value, k, at, path+"."+p.key); ok {
+				store(at, v)
+			}
+		}
+	}
+	if r.Decision == "" && len(d.errs) == before {
+		d.fail(n, "", "%s needs one of allow, ask and deny", path)
+	}
+	for arg, glob := range r.Args {
+		if err := checkGlob(glob); err != nil {
+			d.fail(n.child("args").child(arg), "", "%s.args.%s: %v", path, arg, err)
+		}
+	}
+	return r, len(d.errs) == before
+}
+
+// servers reads mcp.servers.
+func (d *decoder) servers(n *node, k *key, path string) {
+	if !d.isMap(n, path) {
+		return
+	}
+	for i := range n.pairs {
+		p := &n.pairs[i]
+		if err := checkName(p.key); err != nil {
+			d.failKey(p, cleanNameHint(p.key), "%s: %v", path, err)
+			continue
+		}
+		sub := path + "." + p.key
+		if !d.isMap(p.value, sub) {
+			continue
+		}
+		before := len(d.errs)
+		e := &entry{Server: Server{Name: p.key, Place: d.src.at(p.line, p.column)}, said: map[string]Place{}}
+		d.serverKeys(e, p.value, k.each.keys, sub)
+		if len(d.errs) == before {
+			d.finishServer(e, p, sub)
+		}
+		d.entries = append(d.entries, e)
+	}
+}
+
+func cleanNameHint(name string) string {
+	if c := cleanName(name); c != "" && c != name {
+		return fmt.Sprintf("call it %q", c)
+	}
+	return ""
+}
+
+// cleanName makes a server's name of any text, "" if nothing is left.
+func cleanName(name string) string {
+	var b strings.Builder
+	for _, r := range name {
+		switch {
+		case isWord(r), b.Len() > 0 && (r == '.' || r == '-'):
+			b.WriteRune(r)
+		case b.Len() > 0:
+			b.WriteByte('-')
+		}
+	}
+	s := b.String()
+	return strings.TrimRight(s[:min(len(s), maxServerName)], "-.")
+}
+
+func (d *decoder) serverKeys(e *entry, n *node, keys []key, path string) {
+	for i := range n.pairs {
+		p := &n.pairs[i]
+		k := find(keys, p.key)
+		switch {
+		case k == nil:
+			d.unknown(p, keys, path)
+			continue
+		case k.keys != nil:
+			if d.isMap(p.value, path+"."+p.key) {
+				d.serverKeys(e, p.value, k.keys, path+"."+p.key)
+			}
+		default:
+			at := k.at(&target{server: e})
+			if v, ok := d.value(p.value, k, at, path+"."+p.key); ok {
+				if p.key == "transport" && e.Transport != "" && string(e.Transport) != v {
+					d.failKey(p, "keep one of them", "%s has another type and transport", path)
+				}
+				store(at, v)
+			}
+		}
+		e.said[p.key] = d.src.at(p.line, p.column)
+	}
+}
+
+// finishServer checks what the keys of a server mean together.
+func (d *decoder) finishServer(e *entry, p *pair, path string) {
+	if err := settle(e, filepath.Dir(d.src.place.File)); err != nil {
+		hint := ""
+		var he *hintError
+		if errors.As(err, &he) {
+			hint = he.hint
+		}
+		d.failKey(p, hint, "%s: %v", path, err)
+	}
+}
+
+// hintError is an error with advice.
+type hintError struct{ text, hint string }
+
+func (e *hintError) Error() string { return e.text }
+
+// settle infers the transport of an entry, checks that its keys fit together and makes its
+// directory absolute; dir is that of its file.
+func settle(e *entry, dir string) error {
+	s := &e.Server
+	if s.Transport == "http" {
+		s.Transport = StreamableHTTP
+	}
+	_, command := e.said["command"]
+	_, url := e.said["url"]
+	if e.full = command || url; !e.full {
+		return settleOverlay(e)
+	}
+	switch {
+	case isBuiltin(s.Name):
+		return &hintError{fmt.Sprintf("%q is a server inside aster", s.Name), "choose another name"}
+	case command && url:
+		return &hintError{"there is both a command and a url", "keep one of them"}
+	case command && s.Command == "":
+		return &hintError{"the command is empty", ""}
+	case url && s.URL == "":
+		return &hintError{"the url is empty", ""}
+	case s.Transport == "" && command:
+		s.Transport = Stdio
+	case s.Transport == "":
+		s.Transport = StreamableHTTP
+	case command != (s.Transport == Stdio):
+		need := map[bool]string{true: "url", false: "command"}[command]
+		return &hintError{fmt.Sprintf("type %s needs a %s", s.Transport, need), ""}
+	}
+	other := []string{"args", "env", "cwd"}
+	if command {
+		other = []string{"headers", "oauth"}
+	}
+	for _, k := range other {
+		if _, there := e.said[k]; there {
+			return &hintError{fmt.Sprintf("%s is not for a server of type %s", k, s.Transport), "leave it out"}
+		}
+	}
+	if url && !strings.Contains(s.URL, "${") {
+		if err := checkURL(s.URL); err != nil {
+			return err
+		}
+	}
+	if s.Cwd != "" && !filepath.IsAbs(s.Cwd) && !strings.HasPrefix(s.Cwd, "~") {
+		s.Cwd = filepath.Join(dir, s.Cwd)
+	}
+	return nil
+}
+
+// settleOverlay checks an entry that declares no server.
+func settleOverlay(e *entry) error {
+	for k := range e.said {
+		if find(serverKeys(), k) == nil { // of a section
+			continue
+		}
+		switch {
+		case k == "disabled":
+		case isBuiltin(e.Name):
+			return &hintError{fmt.Sprintf("%q is a server inside aster: its entry holds only disabled", e.Name), "its settings are under mcp." + e.Name}
+		case k != "timeout" && k != "start_timeout":
+			return &hintError{"there is neither a command nor a url", ""}
+		}
+	}
+	return nil
+}
+
+func isBuiltin(name string) bool {
+	return name == ServerWeb || name == ServerShortcuts || name == ServerWebMCP
+}
