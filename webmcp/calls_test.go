@@ -35,6 +35,8 @@ func TestResults(t *testing.T) {
 		{"throws", "() => { throw new TypeError('bad thing') }", true, "TypeError: bad thing"},
 		{"throws_text", "() => { throw 'just text' }", true, "just text"},
 		{"rejects", "() => Promise.reject(new Error('later'))", true, "Error: later"},
+		{"rejects_null", "() => Promise.reject(null)", true, "null"},
+		{"rejects_undefined", "() => Promise.reject()", true, "undefined"},
 		{"circular", "() => { const a = {}; a.a = a; return a }", true, "circular"},
 		{"bigints", "() => ({n: 1n})", true, "BigInt"},
 		{"mcp", "() => ({content: [{type: 'text', text: 'as it is'}], isError: true})", true, "as it is"},

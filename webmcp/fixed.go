@@ -1,6 +1,7 @@
 package webmcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/aster-mcp/aster/bridge/argcheck"
 )
 
 // The three tools that are always there, beside the pages' own: many clients list a
@@ -68,17 +71,23 @@ func (b *Bridge) addFixed() {
 	})
 }
 
-// decodeStrict decodes a fixed tool's arguments; what does not belong is named.
-func decodeStrict(tool string, raw json.RawMessage, into any) error {
+// decodeStrict decodes a fixed tool's arguments; the tool's schema has the words for
+// what does not belong.
+func decodeStrict(tool, schema string, raw json.RawMessage, into any) error {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil
 	}
-	dec := json.NewDecoder(strings.NewReader(string(raw)))
+	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
-		return fmt.Errorf("arguments of %s: %s", tool, strings.TrimPrefix(err.Error(), "json: "))
+	if dec.Decode(into) == nil {
+		return nil
 	}
-	return nil
+	if checker, err := argcheck.New(json.RawMessage(schema)); err == nil {
+		if mismatch, err := checker.Check(raw); err == nil && mismatch != nil {
+			return fmt.Errorf("%s: %w", tool, mismatch)
+		}
+	}
+	return fmt.Errorf("%s: its arguments are not understood; its schema is %s", tool, schema)
 }
 
 // toolReport is one tool as webmcp_tools tells it.
@@ -97,7 +106,7 @@ type toolReport struct {
 func report(t *PageTool, whole bool) toolReport {
 	r := toolReport{Name: t.Name, Title: oneLine(t.Title, 200), Description: oneLine(t.Description, 300), Origin: t.Origin, Tab: t.TabID, TabTitle: oneLine(t.TabTitle(), 120), Hints: hints(t)}
 	if whole {
-		r.Description, r.InputSchema, r.Note = t.Description, t.InputSchema, t.SchemaNote
+		r.Description, r.InputSchema, r.Note = visibleText(t.Description), t.InputSchema, t.SchemaNote
 		if _, err := t.check(); err != nil {
 			r.Note = strings.TrimPrefix(r.Note+"; "+notChecked(err), "; ")
 		}
@@ -132,7 +141,7 @@ func (b *Bridge) toolsResult(ctx context.Context, raw json.RawMessage) *mcp.Call
 		Limit  int      `json:"limit"`
 		Offset int      `json:"offset"`
 	}{Limit: defaultToolsLimit}
-	if err := decodeStrict(toolTools, raw, &in); err != nil {
+	if err := decodeStrict(toolTools, toolsSchema, raw, &in); err != nil {
 		return errorResult(err.Error())
 	}
 	switch {
@@ -225,7 +234,7 @@ func (b *Bridge) callResult(ctx context.Context, req *mcp.CallToolRequest) *mcp.
 		Handle    string          `json:"handle"`
 		Page      int             `json:"page"`
 	}{Page: 1}
-	if err := decodeStrict(toolCall, req.Params.Arguments, &in); err != nil {
+	if err := decodeStrict(toolCall, callSchema, req.Params.Arguments, &in); err != nil {
 		return errorResult(err.Error())
 	}
 	switch {

@@ -2,7 +2,6 @@ package webmcp
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 
 	cdpproto "github.com/chromedp/cdproto/cdp"
@@ -196,13 +195,13 @@ func exceptionText(x *runtime.RemoteObject) string {
 		return x.Description
 	}
 	var s string
-	if json.Unmarshal(x.Value, &s) == nil {
+	switch {
+	case len(x.Value) == 0:
+		return cmpOr(string(x.UnserializableValue), string(x.Type)) // undefined has no value
+	case x.Value[0] == '"' && json.Unmarshal(x.Value, &s) == nil:
 		return s
 	}
-	if len(x.Value) > 0 {
-		return string(x.Value)
-	}
-	return fmt.Sprintf("the page threw %s", cmpOr(string(x.UnserializableValue), string(x.Type)))
+	return string(x.Value)
 }
 
 func cmpOr(a, b string) string {

@@ -136,13 +136,16 @@ func (b *Bridge) serve(t *PageTool, title string) (err error) {
 	return nil
 }
 
+const maxShownTitle = 1_000
+
 // definition is a page tool as MCP clients see it: what the page says is data, with
 // the origin in front, and where it runs in _meta.
 func definition(t *PageTool, tabTitle string) *mcp.Tool {
 	no := false
+	title := oneLine(t.Title, maxShownTitle)
 	d := &mcp.Tool{
-		Name: t.Name, Title: t.Title, Description: describe(t), InputSchema: t.InputSchema,
-		Annotations: &mcp.ToolAnnotations{Title: t.Title},
+		Name: t.Name, Title: title, Description: describe(t), InputSchema: t.InputSchema,
+		Annotations: &mcp.ToolAnnotations{Title: title},
 		Meta: mcp.Meta{
 			"aster/origin": t.Origin, "aster/tab": t.TabID, "aster/tabTitle": oneLine(tabTitle, 200), "aster/url": t.URL, "aster/pageName": t.PageName,
 		},
@@ -183,7 +186,7 @@ func describe(t *PageTool) string {
 	if h := t.Annotations; h != nil && h.UntrustedContent {
 		mark = " (results hold content of strangers)"
 	}
-	return "[" + t.Origin + "]" + mark + " " + text
+	return "[" + t.Origin + "]" + mark + " " + visibleText(text)
 }
 
 // visible lists the tools that clients may see.

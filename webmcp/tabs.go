@@ -204,15 +204,34 @@ func (t *tab) notes(a *attachment) []string {
 // or direction characters, at most n characters.
 func oneLine(s string, n int) string {
 	s = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
+		if unicode.IsSpace(r) {
 			return ' '
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Co, r), r == unicode.ReplacementChar:
-			return -1
 		}
-		return r
+		return visible(r)
 	}, s)
 	return clip(strings.TrimSpace(s), n)
+}
+
+// visibleText is s without the characters that hide or reorder text.
+func visibleText(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' {
+			return r
+		}
+		return visible(r)
+	}, s)
+}
+
+// visible is r, or -1 for a character that could steer a terminal or hide text. The
+// joiners stay: emoji and several scripts need them.
+func visible(r rune) rune {
+	switch {
+	case r == '\u200c' || r == '\u200d':
+		return r
+	case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Co, r), r == unicode.ReplacementChar:
+		return -1
+	}
+	return r
 }
 
 // otherReport is a browser that was found but not chosen.

@@ -50,6 +50,18 @@ func TestToolsOfAPage(t *testing.T) {
 	})
 }
 
+func TestHiddenCharacters(t *testing.T) {
+	modes(t, func(t *testing.T, native bool) {
+		r := newRig(t, native, nil)
+		r.browser.NewPage(t, r.Page("/hidden", script(`document.modelContext.registerTool({name: 'a', title: 't\u202ex', description: 'one\u001b[2J\u202e two\u{e0041} \u{1f469}\u200d\u{1f4bb}\n\tthree', execute: () => 1})`)))
+		r.awaitNames(t, "a")
+		r.await(t, "the title", func() bool { return r.pageTools(t)["a"].Title == "tx" })
+		if d := r.pageTools(t)["a"].Description; !strings.HasSuffix(d, "] one[2J two 👩\u200d💻\n\tthree") {
+			t.Errorf("description %q", d)
+		}
+	})
+}
+
 func TestToolsBeforeAttach(t *testing.T) {
 	modes(t, func(t *testing.T, native bool) {
 		r := &rig{Server: cdptest.Serve(t), browser: cdptest.Shared(t, native)}

@@ -84,6 +84,7 @@ func TestCheck(t *testing.T) {
 		{"contains", `{"properties":{"a":{"contains":{"type":"string"},"minContains":2}}}`, `{"a":["x",1]}`, `at /a: want at least 2 items of the kind under "contains", got 1`},
 		{"counts", `{"properties":{"a":{"minItems":2}},"maxProperties":1}`, `{"a":[1],"b":1}`, `at (root): want at most 1 property, got object with 2 properties; at /a: want at least 2 items, got array of 1 item`},
 		{"any of types", `{"properties":{"a":{"anyOf":[{"type":"string"},{"type":"null"}]}}}`, `{"a":1}`, `at /a: want string or null, got number 1`},
+		{"any of any of", `{"properties":{"a":{"anyOf":[{"anyOf":[{"type":"string"},{"type":"integer"}]},{"type":["integer","null"]}]}}}`, `{"a":true}`, `at /a: want string or integer or null, got boolean true`},
 		{"any of constants", `{"properties":{"a":{"type":"string","anyOf":[{"type":"string","const":"x","title":"X"},{"type":"string","const":"y"}],"enum":["x","y"]}}}`, `{"a":"z"}`, `at /a: want one of "x", "y", got string "z"; at /a: want "x" or "y", got string "z"`},
 		{"closest alternative", `{"anyOf":[{"properties":{"k":{"const":"a"},"n":{"type":"integer"}},"required":["n"]},{"properties":{"k":{"const":"b"},"s":{"type":"string"}}}]}`, `{"k":"a","n":"x"}`, `at /n: want integer, got string "x" (closest of 2 alternatives)`},
 		{"two of one", `{"properties":{"a":{"oneOf":[{"minimum":1},{"maximum":9},{"const":5}]}}}`, `{"a":3}`, `at /a: want exactly one of 3 alternatives to fit, got a value that fits number 1 and number 2`},

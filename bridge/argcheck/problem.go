@@ -70,6 +70,7 @@ func (r *run) mergeAlternatives(groups []int, v any, at *place) {
 	}
 	start, best, bestScore := groups[0], []problem(nil), 0
 	var wants []string
+	named := 0
 	for i, from := range groups {
 		to := len(r.problems)
 		if i+1 < len(groups) {
@@ -77,13 +78,14 @@ func (r *run) mergeAlternatives(groups []int, v any, at *place) {
 		}
 		group := r.problems[from:to]
 		if len(group) == 1 && group[0].at == at && group[0].more == 0 && group[0].wantsValue() {
-			wants = append(wants, group[0].want())
+			wants = append(wants, group[0].alternatives()...)
+			named++
 		}
 		if score := closeness(group, at); len(group) > 0 && (best == nil || score < bestScore) {
 			best, bestScore = group, score
 		}
 	}
-	if len(wants) == len(groups) {
+	if named == len(groups) {
 		r.problems = append(r.problems[:start], problem{kind: kindMerged, at: at, value: v, wants: unique(wants)})
 		return
 	}
@@ -265,14 +267,27 @@ func count(n int, one, many string) string {
 	return strconv.Itoa(n) + " " + many
 }
 
-func typeList(set typeSet) string {
-	var names []string
+func typeList(set typeSet) string { return strings.Join(typeNamesOf(set), " or ") }
+
+func typeNamesOf(set typeSet) (names []string) {
 	for _, t := range typeNames {
 		if set&t.set != 0 {
 			names = append(names, t.name)
 		}
 	}
-	return strings.Join(names, " or ")
+	return names
+}
+
+// alternatives is want in its parts, so that several can be joined without saying
+// anything twice.
+func (p *problem) alternatives() []string {
+	switch p.kind {
+	case kindMerged:
+		return p.wants
+	case kindType:
+		return typeNamesOf(p.node.types)
+	}
+	return []string{p.want()}
 }
 
 func valueList(values []any) string {

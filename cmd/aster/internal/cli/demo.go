@@ -196,7 +196,11 @@ func (d *demo) show(ctx context.Context) error {
 	for _, name := range demoTools {
 		if t, ok := tools[name]; ok {
 			what := strings.TrimPrefix(t.Description, "["+d.page.origin+"] ")
-			d.printf("     %-12s %s\n", t.Name, host.CleanText(what))
+			kind := "script"
+			if t.Form {
+				kind = "form"
+			}
+			d.printf("     %-12s %-7s %s\n", t.Name, kind, host.CleanText(what))
 		}
 	}
 	d.heading(3, "An AI client calls them")

@@ -81,8 +81,11 @@ func serveWebMCPRun(ctx context.Context, o *serveWebMCPOptions) (err error) {
 	}
 	opts.Logger, opts.Version = o.log, thisBuild().Version
 	opts.Secret, opts.RetryStamp = o.env.shimSecret(o.log), o.env.stampPath()
-	if opts.CallTimeout <= 0 || opts.MaxResultTokens <= 0 { // 0 is a default below, but an answer here
-		return usagef("--call-timeout and --max-result must be above 0")
+	switch { // 0 is a default below, but an answer here
+	case opts.CallTimeout <= 0:
+		return usagef("--call-timeout %v: it must be above 0", opts.CallTimeout)
+	case opts.MaxResultTokens <= 0:
+		return usagef("--max-result %d: it must be above 0", opts.MaxResultTokens)
 	}
 	bridge, err := webmcp.New(&opts)
 	if err != nil {

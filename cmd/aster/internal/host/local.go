@@ -21,6 +21,7 @@ type Local struct {
 type LocalTool struct {
 	Name, Description string
 	ReadOnly          bool
+	Form              bool // a form of the page, not a script's tool
 	InputSchema       json.RawMessage
 }
 
@@ -68,7 +69,7 @@ func (l *Local) Tools(ctx context.Context) ([]LocalTool, error) {
 			if err != nil {
 				return nil, fmt.Errorf("schema of tool %s: %w", t.Name, err)
 			}
-			list = append(list, LocalTool{t.Name, t.Description, t.Annotations != nil && t.Annotations.ReadOnlyHint, schema})
+			list = append(list, LocalTool{t.Name, t.Description, t.Annotations != nil && t.Annotations.ReadOnlyHint, t.Meta["aster/form"] == true, schema})
 		}
 		if params.Cursor = res.NextCursor; params.Cursor == "" {
 			return list, nil
