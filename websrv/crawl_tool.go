@@ -1,0 +1,402 @@
+package websrv
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// crawlReply is the structured part of the answer of crawl.
+type crawlReply struct {
+	Provider  string      `json:"provider,omitempty"`
+	Pages     []crawlPage `json:"pages,omitempty"` // none where a cursor reads on in the text
+	Read      int         `json:"read"`            // pages with text
+	Failed    int         `json:"failed"`
+	Skipped   int         `json:"skipped,omitempty"`
+	Stopped   string      `json:"stopped,omitempty"`
+	Credits   float64     `json:"credits,omitempty"`
+	Truncated bool        `json:"truncated"`
+	Cursor    string      `json:"cursor,omitempty"` // reads on in these pages' text
+	Next      string      `json:"next,omitempty"`   // a cursor too: continues the crawl
+	Warnings  []string    `json:"warnings,omitempty"`
+	Failures  []Attempt   `json:"failures,omitempty"`
+}
+
+// check checks the arguments and fills in the defaults.
+func (a *crawlArgs) check() (err error) {
+	if a.URL, err = address("url", a.URL); err != nil {
+		return err
+	}
+	if err := intRange("maxPages", &a.MaxPages, defaultCrawlPages, 1, maxCrawlPages); err != nil {
+		return err
+	}
+	depth := defaultCrawlDepth
+	if a.MaxDepth != nil {
+		depth = *a.MaxDepth
+	}
+	if depth < 0 || depth > maxCrawlDepth {
+		return invalidf("maxDepth %d: it must be from 0 to %d", depth, maxCrawlDepth)
+	}
+	a.MaxDepth = &depth
+	if err := intRange("timeoutSeconds", &a.TimeoutSeconds, defaultCrawlTime, 1, maxCrawlTime); err != nil {
+		return err
+	}
+	if err := choice("render", &a.Render, renderAuto, renderNever, renderAlways); err != nil {
+		return err
+	}
+	for _, l := range []struct {
+		name string
+		list []string
+	}{{"include", a.Include}, {"exclude", a.Exclude}} {
+		if err := stringList(l.name, l.list, maxCrawlPatterns, maxSelector); err != nil {
+			return err
+		}
+		for i, g := range l.list {
+			if !strings.HasPrefix(g, "/") && !strings.HasPrefix(g, "*") {
+				l.list[i] = "/" + g
+			}
+		}
+	}
+	return nil
+}
+
+// continuation is the content of a cursor that continues a crawl or a sitemap.
+type continuation struct {
+	Tool     string          `json:"t"`
+	Provider string          `json:"p"`
+	Next     string          `json:"n"`
+	Args     json.RawMessage `json:"a"`
+}
+
+// continues makes the cursor; "" stays "".
+func continues(tool, provider, next string, args any) string {
+	if next == "" {
+		return ""
+	}
+	raw, err := json.Marshal(args)
+	if err == nil {
+		raw, err = json.Marshal(continuation{tool, provider, next, raw})
+	}
+	if err != nil || len(raw) > maxCursor/2 {
+		return ""
+	}
+	return seal(cursorNext, raw)
+}
+
+// continued reads such a cursor into args and names the provider that goes on.
+func continued(tool string, data []byte, args any) (c continuation, err error) {
+	if json.Unmarshal(data, &c) != nil || c.Tool != tool || json.Unmarshal(c.Args, args) != nil {
+		return c, invalidf("cursor: %v", errCursor)
+	}
+	return c, nil
+}
+
+// crawlTool answers the tool crawl.
+func (s *Server) crawlTool(ctx context.Context, args *crawlArgs, progress crawlProgress, plainText bool) (*Reply, error) {
+	budget, err := s.budget(args.MaxTokens)
+	if err != nil {
+		return nil, err
+	}
+	only := ""
+	if args.Cursor != "" {
+		kind, data, err := unseal(args.Cursor)
+		switch {
+		case err != nil:
+			return nil, invalidf("cursor: %v", err)
+		case kind == cursorText:
+			return s.crawlOn(data, budget, plainText)
+		}
+		tokens, pages := args.MaxTokens, args.MaxPages
+		*args = crawlArgs{}
+		c, err := continued(toolCrawl, data, args)
+		if err != nil {
+			return nil, err
+		}
+		only, args.Cursor, args.MaxTokens = c.Provider, c.Next, tokens
+		if pages != 0 {
+			args.MaxPages = pages
+		}
+	}
+	if err := args.check(); err != nil {
+		return nil, err
+	}
+	localOnly, why, err := s.confine(ctx, args.URL)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := dispatch(ctx, s.dispatcher.only(OpCrawl, only), &task[*crawlResult]{op: OpCrawl, target: args.URL, request: args, localOnly: localOnly, why: why, once: true,
+		call: func(ctx context.Context, p Provider) (*crawlResult, error) {
+			own := *args
+			res, err := p.(Crawler).crawl(ctx, &own, progress)
+			if err == nil && res.read() == 0 {
+				return nil, crawlFailure(res)
+			}
+			return res, err
+		}})
+	if err != nil {
+		return nil, err
+	}
+	return s.crawlText(answer, args, budget, plainText), nil
+}
+
+// read counts the pages with text.
+func (r *crawlResult) read() (n int) {
+	for i := range r.Pages {
+		if r.Pages[i].Error == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// crawlFailure is a crawl without a page.
+func crawlFailure(r *crawlResult) *Failure {
+	f := &Failure{Class: ErrTargetFailed, Reason: "no page could be read", Once: true}
+	switch {
+	case len(r.Pages) > 0:
+		f.Reason += ": " + plain(r.Pages[0].URL, 120) + ": " + plain(r.Pages[0].Error, 160)
+	case len(r.Warnings) > 0:
+		f.Reason += ": " + plain(r.Warnings[0], maxReason)
+	case r.Skipped > 0:
+		f.Reason += fmt.Sprintf(": %d were left out by robots.txt or a bound", r.Skipped)
+	}
+	return f
+}
+
+// crawlText makes the reply.
+func (s *Server) crawlText(answer *Answer[*crawlResult], args *crawlArgs, budget int, plainText bool) *Reply {
+	res := answer.Value
+	reply := &crawlReply{Provider: answer.Provider, Read: res.read(), Skipped: res.Skipped, Stopped: res.Stopped, Credits: res.Credits, Failures: answer.Attempts}
+	reply.Failed = len(res.Pages) - reply.Read
+	for _, w := range res.Warnings {
+		if len(reply.Warnings) < 10 {
+			reply.Warnings = append(reply.Warnings, plain(w, maxReason))
+		}
+	}
+	next := *args
+	next.Cursor, next.MaxTokens = "", 0
+	reply.Next = continues(toolCrawl, answer.Provider, res.Next, &next)
+	if res.Next != "" && reply.Next == "" {
+		reply.Warnings = append(reply.Warnings, "the crawl has more pages, but its place is too long for a cursor")
+	}
+	var docs []document
+	listed := true
+	for _, p := range res.Pages {
+		if p.Error == "" {
+			docs = append(docs, document{Source: orDefault(p.FinalURL, p.URL), Text: titled(&Page{Title: p.Title, Markdown: p.Markdown})})
+		}
+		if !listed {
+			continue
+		}
+		p.URL, p.Title, p.Error = plain(p.URL, maxURL), plain(p.Title, 120), plain(p.Error, 160)
+		if reply.Pages = append(reply.Pages, p); !plainText && structuredTokens(reply) > budget/2 {
+			reply.Pages, listed = reply.Pages[:len(reply.Pages)-1], false
+			reply.Warnings = append(reply.Warnings, "the list of pages is shortened: their texts name them all")
+		}
+	}
+	return s.crawlPieces(reply, docs, position{Key: keyOf(docs)}, budget, plainText)
+}
+
+// crawlOn reads on in the pages of a crawl.
+func (s *Server) crawlOn(data []byte, budget int, plainText bool) (*Reply, error) {
+	at, err := parsePosition(data)
+	if err != nil {
+		return nil, invalidf("cursor: %v", err)
+	}
+	docs := s.texts.get(at.Key)
+	if docs == nil {
+		return nil, invalidf("cursor: the pages that it reads on in are no longer kept: crawl anew")
+	}
+	if !at.within(docs) {
+		return nil, invalidf("cursor: %v", errCursor)
+	}
+	return s.crawlPieces(&crawlReply{Read: len(docs)}, docs, at, budget, plainText), nil
+}
+
+// crawlPieces adds the pages' texts from a position on, cut to the budget.
+func (s *Server) crawlPieces(reply *crawlReply, docs []document, at position, budget int, plainText bool) *Reply {
+	r := &Reply{Structured: reply}
+	if plainText {
+		for _, d := range docs[at.Index:] {
+			r.Blocks = append(r.Blocks, "<!-- "+strings.ReplaceAll(d.Source, "--", "%2D%2D")+" -->\n\n"+d.Text)
+		}
+		return r
+	}
+	lines := notes(reply.Provider, reply.Failures, nil, reply.Warnings, plainText)
+	if reply.Next != "" {
+		lines = append(lines, "The crawl can go on: its cursor is the field next of the structured part.")
+	}
+	used := structuredTokens(reply) + 2*cursorTokens + estimateTokens(strings.Join(lines, "\n\n"))
+	if used > budget*3/4 {
+		lines, reply.Failures, used = nil, nil, structuredTokens(reply)+2*cursorTokens
+	}
+	pieces, next := takePieces(docs, at, budget-used)
+	r.Blocks = blocks(docs, pieces, "", newFence())
+	if next != nil {
+		s.texts.put(docs)
+		reply.Truncated, reply.Cursor = true, next.cursor()
+		lines = append([]string{"There is more of these pages: to read on, call crawl again with cursor " + reply.Cursor}, lines...)
+	}
+	r.Blocks = append(r.Blocks, lines...)
+	return r
+}
+
+// sitemapReply is the structured part of the answer of sitemap.
+type sitemapReply struct {
+	Provider string         `json:"provider"`
+	Source   string         `json:"source"`
+	Entries  []sitemapEntry `json:"entries"`
+	Total    int            `json:"total,omitempty"`
+	Next     string         `json:"next,omitempty"` // a cursor: reads on
+	Warnings []string       `json:"warnings,omitempty"`
+	Failures []Attempt      `json:"failures,omitempty"`
+}
+
+// check checks the arguments and fills in the defaults.
+func (a *sitemapArgs) check() (err error) {
+	if a.URL, err = address("url", a.URL); err != nil {
+		return err
+	}
+	if len(a.Search) > maxSelector {
+		return invalidf("search: %d bytes are too long, the most is %d", len(a.Search), maxSelector)
+	}
+	return intRange("limit", &a.Limit, defaultSitemapURLs, 1, maxSitemapURLs)
+}
+
+// sitemapTool answers the tool sitemap.
+func (s *Server) sitemapTool(ctx context.Context, args *sitemapArgs, plainText bool) (*Reply, error) {
+	only, skip := "", 0
+	if args.Cursor != "" {
+		kind, data, err := unseal(args.Cursor)
+		if err == nil && kind != cursorNext {
+			err = errCursor
+		}
+		if err != nil {
+			return nil, invalidf("cursor: %v", err)
+		}
+		*args = sitemapArgs{}
+		c, err := continued(toolSitemap, data, args)
+		if err != nil {
+			return nil, err
+		}
+		only = c.Provider
+		if args.Cursor, skip, err = splitSkip(c.Next); err != nil {
+			return nil, err
+		}
+	}
+	if err := args.check(); err != nil {
+		return nil, err
+	}
+	localOnly, why, err := s.confine(ctx, args.URL)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
+	defer cancel()
+	answer, err := dispatch(ctx, s.dispatcher.only(OpSitemap, only), &task[*sitemapResult]{op: OpSitemap, target: args.URL, request: args, localOnly: localOnly, why: why,
+		call: func(ctx context.Context, p Provider) (*sitemapResult, error) {
+			own := *args
+			res, err := p.(Mapper).sitemap(ctx, &own)
+			if err == nil && len(res.Entries) == 0 && res.Next == "" && args.Search == "" {
+				return nil, failf(ErrTargetFailed, "no address was found")
+			}
+			return res, err
+		}})
+	if err != nil {
+		return nil, err
+	}
+	return s.sitemapText(answer, args, skip, plainText)
+}
+
+// splitSkip reads the place in a list of addresses: entries to pass over, and the reader's
+// own cursor.
+func splitSkip(next string) (cursor string, skip int, err error) {
+	var rest string
+	if n, err := fmt.Sscanf(next, "%d", &skip); n != 1 || err != nil || skip < 0 || skip > maxSitemapURLs {
+		return "", 0, invalidf("cursor: %v", errCursor)
+	}
+	_, rest, _ = strings.Cut(next, " ")
+	return rest, skip, nil
+}
+
+// sitemapText makes the reply. What of the entries does not fit is read by cursor: the same
+// part of the list again, with those passed over that were told.
+func (s *Server) sitemapText(answer *Answer[*sitemapResult], args *sitemapArgs, skip int, plainText bool) (*Reply, error) {
+	res, f := answer.Value, newFence()
+	entries := res.Entries[min(skip, len(res.Entries)):]
+	reply := &sitemapReply{Provider: answer.Provider, Source: plain(res.Source, maxReason), Entries: []sitemapEntry{}, Total: res.Total, Failures: answer.Attempts}
+	for _, w := range res.Warnings {
+		if len(reply.Warnings) < 5 {
+			reply.Warnings = append(reply.Warnings, plain(w, maxReason))
+		}
+	}
+	var text strings.Builder
+	lines := notes(answer.Provider, answer.Attempts, nil, reply.Warnings, plainText)
+	left := s.opts.MaxTokens - structuredTokens(reply) - estimateTokens(strings.Join(lines, "\n")) - 12*cursorTokens - frameTokens(reply.Source)
+	for _, e := range entries {
+		line := sitemapLine(&e)
+		cost := estimateTokens(line) + structuredTokens(e) + 1
+		if left -= cost; left < 0 && !plainText && len(reply.Entries) > 0 {
+			break
+		}
+		text.WriteString(line + "\n")
+		reply.Entries = append(reply.Entries, e)
+	}
+	own := *args
+	own.Cursor = ""
+	switch told := skip + len(reply.Entries); {
+	case told < len(res.Entries):
+		reply.Next = continues(toolSitemap, answer.Provider, fmt.Sprintf("%d %s", told, args.Cursor), &own)
+	case res.Next != "":
+		reply.Next = continues(toolSitemap, answer.Provider, "0 "+res.Next, &own)
+	}
+	body := strings.TrimSuffix(text.String(), "\n")
+	switch {
+	case body == "" && !plainText:
+		body = "No address was found."
+	case !plainText:
+		body = f.wrap(args.URL, "Addresses", body)
+	}
+	if reply.Next != "" && !plainText {
+		lines = append(lines, "There are more: to read on, call sitemap again with the field next of the structured part as cursor.")
+	}
+	return &Reply{Blocks: append([]string{body}, lines...), Structured: reply}, nil
+}
+
+// sitemapLine is an entry as a line of text.
+func sitemapLine(e *sitemapEntry) string {
+	e.URL, e.Title, e.Modified = plain(e.URL, maxURL), plain(e.Title, 120), plain(e.Modified, 40)
+	line := e.URL
+	if e.Modified != "" {
+		line += " (" + e.Modified + ")"
+	}
+	if e.Title != "" {
+		line += " " + e.Title
+	}
+	if e.Foreign {
+		line += " [another host]"
+	}
+	return line
+}
+
+// only is the dispatcher with one provider in a chain, for work that goes on where it began;
+// with an empty name it is the dispatcher itself.
+func (d *Dispatcher) only(op Op, name string) *Dispatcher {
+	if name == "" {
+		return d
+	}
+	one := &Dispatcher{log: d.log, now: d.now, sleep: d.sleep, rests: map[string]*rest{}}
+	for _, p := range d.chains[op] {
+		if p.Name() == name {
+			one.chains = map[Op][]Provider{op: {p}}
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for k, r := range d.rests {
+		c := *r
+		one.rests[k] = &c
+	}
+	return one
+}
