@@ -279,7 +279,8 @@ func chromiumError(name string) (error, string) {
 		return errTLS, "has no valid certificate or secure connection"
 	case name == "ERR_TOO_MANY_REDIRECTS":
 		return errTooManyRedirects, "redirects too many times"
-	case name == "ERR_TUNNEL_CONNECTION_FAILED", name == "ERR_UNSAFE_PORT", strings.HasPrefix(name, "ERR_BLOCKED"), name == "ERR_UNKNOWN_URL_SCHEME":
+	case name == "ERR_TUNNEL_CONNECTION_FAILED", name == "ERR_UNSAFE_PORT", strings.HasPrefix(name, "ERR_BLOCKED"), name == "ERR_UNKNOWN_URL_SCHEME",
+		name == "ERR_UNSAFE_REDIRECT", name == "ERR_INVALID_REDIRECT", name == "ERR_DISALLOWED_URL_SCHEME":
 		return errBlocked, "was not reached: the address is not allowed"
 	case strings.Contains(name, "TIMED_OUT"):
 		return errTimeout, "did not answer in time"

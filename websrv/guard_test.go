@@ -147,11 +147,11 @@ func TestMixedAddressesUseThePublic(t *testing.T) {
 	}
 }
 
-// rebinding answers with a public address first and a private one from then on.
-func rebinding(public, private string) func() []netip.Addr {
+// rebindingAfter answers with a public address n times and a private one from then on.
+func rebindingAfter(n int64, public, private string) func() []netip.Addr {
 	var calls atomic.Int64
 	return func() []netip.Addr {
-		if calls.Add(1) == 1 {
+		if calls.Add(1) <= n {
 			return []netip.Addr{netip.MustParseAddr(public)}
 		}
 		return []netip.Addr{netip.MustParseAddr(private)}
@@ -163,7 +163,7 @@ func TestRebindingGoClient(t *testing.T) {
 	s := w.host("real.example", http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Set("Connection", "close") // each request looks the name up anew
 	}))
-	w.answers["rebind.example"] = rebinding("93.184.216.99", "127.0.0.1")
+	w.answers["rebind.example"] = rebindingAfter(1, "93.184.216.99", "127.0.0.1")
 	w.routes["93.184.216.99:80"] = s.Listener.Addr().String()
 	n := w.open(networkOptions{NoCache: true})
 	if _, err := n.do(testContext(t, 10*time.Second), &request{URL: "http://rebind.example/"}); err != nil {
