@@ -110,6 +110,11 @@ type Reply struct {
 	// Image is a picture, if the tool took one, and ImageType its media type.
 	Image     []byte
 	ImageType string
+	// Notes are what a person should know beside the text, such as pages that failed; with
+	// plain text only, where the blocks leave them out.
+	Notes []string
+	// Incomplete says that a part of what was asked for failed.
+	Incomplete bool
 }
 
 // Text is the blocks with an empty line between.

@@ -21,6 +21,13 @@ type crawlReply struct {
 	Next      string      `json:"next,omitempty"`   // a cursor too: continues the crawl
 	Warnings  []string    `json:"warnings,omitempty"`
 	Failures  []Attempt   `json:"failures,omitempty"`
+	Texts     []crawlText `json:"texts,omitempty"` // plain text only: for scripts
+}
+
+// crawlText is a page's text.
+type crawlText struct {
+	URL  string `json:"url"`
+	Text string `json:"text"`
 }
 
 // check checks the arguments and fills in the defaults.
@@ -121,6 +128,9 @@ func (s *Server) crawlTool(ctx context.Context, args *crawlArgs, progress crawlP
 	if err := args.check(); err != nil {
 		return nil, err
 	}
+	if args.MaxPages > s.opts.MaxCrawlPages {
+		return nil, invalidf("maxPages %d: the configuration allows %d", args.MaxPages, s.opts.MaxCrawlPages)
+	}
 	localOnly, why, err := s.confine(ctx, args.URL)
 	if err != nil {
 		return nil, err
@@ -219,7 +229,17 @@ func (s *Server) crawlPieces(reply *crawlReply, docs []document, at position, bu
 	r := &Reply{Structured: reply}
 	if plainText {
 		for _, d := range docs[at.Index:] {
+			reply.Texts = append(reply.Texts, crawlText{d.Source, d.Text})
 			r.Blocks = append(r.Blocks, "<!-- "+strings.ReplaceAll(d.Source, "--", "%2D%2D")+" -->\n\n"+d.Text)
+		}
+		for _, p := range reply.Pages {
+			if p.Error != "" {
+				r.Notes = append(r.Notes, p.URL+" was not read: "+p.Error)
+			}
+		}
+		r.Notes = append(r.Notes, reply.Warnings...)
+		if reply.Stopped != "" {
+			r.Notes = append(r.Notes, "the crawl ended before its end: "+reply.Stopped)
 		}
 		return r
 	}
@@ -361,7 +381,13 @@ func (s *Server) sitemapText(answer *Answer[*sitemapResult], args *sitemapArgs, 
 	if reply.Next != "" && !plainText {
 		lines = append(lines, "There are more: to read on, call sitemap again with the field next of the structured part as cursor.")
 	}
-	return &Reply{Blocks: append([]string{body}, lines...), Structured: reply}, nil
+	r := &Reply{Blocks: append([]string{body}, lines...), Structured: reply}
+	if plainText {
+		if r.Notes = reply.Warnings; reply.Next != "" {
+			r.Notes = append(r.Notes, "there are more addresses than the limit")
+		}
+	}
+	return r, nil
 }
 
 // sitemapLine is an entry as a line of text.

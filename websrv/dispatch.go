@@ -203,7 +203,7 @@ func dispatch[T any](ctx context.Context, d *Dispatcher, t *task[T]) (*Answer[T]
 		}
 	}
 	for _, p := range d.chains[t.op] {
-		if t.localOnly && !p.Local() {
+		if t.localOnly && (!p.Local() || t.why != "" && forPublic(p)) {
 			continue
 		}
 		if a, skip := d.passOver(p, t.request); skip {
@@ -235,6 +235,12 @@ func dispatch[T any](ctx context.Context, d *Dispatcher, t *task[T]) (*Answer[T]
 		return best, nil
 	}
 	return nil, &DispatchError{Op: t.op, Target: t.target, Attempts: attempts}
+}
+
+// forPublic reports whether a provider of this process reads public hosts only.
+func forPublic(p Provider) bool {
+	f, ok := p.(*fetcher)
+	return ok && f.publicly
 }
 
 // ask asks one provider, twice where its failure allows. Exactly one of the results is set.

@@ -68,6 +68,7 @@ type extractResult struct {
 	Warnings    []string  `json:"warnings,omitempty"`
 	Failures    []Attempt `json:"failures,omitempty"`
 	Error       string    `json:"error,omitempty"`
+	Text        string    `json:"text,omitempty"` // plain text only: for scripts
 
 	docs  []document
 	start position // where to read

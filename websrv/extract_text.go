@@ -41,11 +41,33 @@ func (s *Server) extractText(results []extractResult, args *extractArgs, budget 
 		texts[i] = s.showResult(&results[i], share, f, plainText)
 		left -= estimateTokens(texts[i]) + 1
 	}
+	notes, incomplete := []string(nil), false
+	for i := range results {
+		incomplete = incomplete || results[i].Error != ""
+		if plainText {
+			results[i].Text = texts[i]
+			notes = append(notes, results[i].plainNotes()...)
+		}
+	}
 	texts = slices.DeleteFunc(texts, func(t string) bool { return t == "" })
 	if len(texts) == 0 && !plainText {
 		texts = []string{"What is known of the page is in the structured part of this reply."}
 	}
-	return &Reply{Blocks: texts, Structured: reply}, nil
+	return &Reply{Blocks: texts, Structured: reply, Notes: notes, Incomplete: incomplete}, nil
+}
+
+// plainNotes are what a person should know about a result.
+func (r *extractResult) plainNotes() (lines []string) {
+	if r.Error != "" {
+		lines = append(lines, plain(r.URL, maxSource)+" was not read: "+r.Error)
+		for _, a := range r.Failures {
+			lines = append(lines, "- "+a.String())
+		}
+	}
+	for _, w := range r.Warnings {
+		lines = append(lines, plain(r.URL, maxSource)+": "+w)
+	}
+	return lines
 }
 
 // plainBudget is the length of plain text, which has no limit.

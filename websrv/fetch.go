@@ -100,7 +100,7 @@ func fetchFailure(ctx context.Context, err error) error {
 	case errors.Is(err, errTimeout), errors.Is(err, context.DeadlineExceeded):
 		return failf(ErrTimeout, "the site did not answer in time")
 	case errors.Is(err, errBlocked):
-		return failf(ErrTargetFailed, "%s", plain(err.Error(), maxReason)).withNext("what may be read is set by mcp.web.allow_private, allow_domains and deny_domains")
+		return failf(ErrTargetFailed, "%s", plain(err.Error(), maxReason)) // it names the setting
 	case errors.Is(err, errNoBrowser):
 		return &Failure{Class: ErrRefused, Reason: "no Chromium or Chrome was found", Next: "install one, or set mcp.web.chromium"}
 	}

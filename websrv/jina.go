@@ -41,7 +41,7 @@ func refineJina(f *Failure, resp *response, e *apiError) *Failure {
 	switch resp.Status {
 	case http.StatusUnauthorized:
 		if strings.Contains(e.Text, "reputation") || f.Class == ErrRefused {
-			return &Failure{Class: ErrRefused, Reason: "it does not serve this network without a key", Next: "set JINA_API_KEY"}
+			return failf(ErrRefused, "it does not serve this network without a key").withNext("set JINA_API_KEY")
 		}
 	case http.StatusForbidden, http.StatusUnavailableForLegalReasons:
 		return &Failure{Class: ErrRefused, Reason: f.Reason, SiteOnly: true}

@@ -1,6 +1,7 @@
 package websrv
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -121,6 +122,12 @@ type Options struct {
 	// Chromium is the browser for pages that need JavaScript, and for pictures: a path, "" to
 	// look for one, or "off".
 	Chromium string
+	// FetchTimeout bounds one request to a site; 0 means 30 s. MaxBodyBytes bounds its body,
+	// decoded; 0 means 10 MiB.
+	FetchTimeout time.Duration
+	MaxBodyBytes int64
+	// MaxCrawlPages is the most that a crawl may ask for; 0 means 1,000.
+	MaxCrawlPages int
 	// PaceInterval is between two requests of a crawl to one host; 0 means 1 s, negative none.
 	PaceInterval time.Duration
 
@@ -162,6 +169,12 @@ func (o *Options) normalise() error {
 	}
 	if o.Timeout == 0 {
 		o.Timeout = defaultTimeout
+	}
+	if o.MaxCrawlPages == 0 {
+		o.MaxCrawlPages = maxCrawlPages
+	}
+	if o.MaxCrawlPages < 0 || o.MaxBodyBytes < 0 || o.FetchTimeout < 0 {
+		return errors.New("crawl pages, body bytes and fetch timeout must not be negative")
 	}
 	if o.Timeout < time.Second || o.Timeout > time.Hour {
 		return fmt.Errorf("timeout %v: it must be from 1s to 1h", o.Timeout)

@@ -107,5 +107,8 @@ func pictureReply(args *screenshotArgs, answer *Answer[*picture], plainText bool
 		lines = append(lines, newFence().wrap(orDefault(reply.FinalURL, reply.URL), "Title", reply.Title))
 	}
 	lines = append(lines, notes(answer.Provider, answer.Attempts, nil, reply.Warnings, plainText)...)
+	if plainText {
+		return &Reply{Structured: reply, Image: p.Data, ImageType: p.MIME, Notes: reply.Warnings}
+	}
 	return &Reply{Blocks: []string{strings.Join(lines, "\n\n")}, Structured: reply, Image: p.Data, ImageType: p.MIME}
 }

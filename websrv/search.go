@@ -217,6 +217,9 @@ func (s *Server) searchText(reply *searchReply, q *Query, budget int, plainText 
 			reply.Results[i].Snippet = plain(h.Snippet, snippet)
 		}
 		r := &Reply{Structured: reply, Blocks: []string{searchLines(reply, q, f, plainText)}}
+		if plainText {
+			r.Notes = notes(reply.Provider, nil, reply.Ignored, reply.Notes, false)
+		}
 		if plainText || r.tokens() <= budget {
 			return r
 		}

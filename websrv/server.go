@@ -52,6 +52,7 @@ func (o *Options) networkOptions() *networkOptions {
 	n := o.network
 	n.Client, n.UserAgent, n.Logger, n.Chromium = o.Client, o.UserAgent, o.Logger, o.Chromium
 	n.AllowPrivate, n.AllowDomains, n.DenyDomains, n.HighPorts = o.AllowPrivate, o.AllowDomains, o.DenyDomains, o.HighPorts
+	n.MaxBodyBytes, n.Timeout = o.MaxBodyBytes, o.FetchTimeout
 	n.NoCache, n.CacheBytes, n.CacheDir, n.PaceInterval = o.NoCache, o.CacheBytes, o.CacheDir, o.PaceInterval
 	return &n
 }

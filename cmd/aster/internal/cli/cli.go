@@ -99,7 +99,7 @@ Begin with "aster demo": it shows the whole way on a page of its own.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &usageError{err: err, help: "aster help" + strings.TrimPrefix(cmd.CommandPath(), "aster")}
 	})
-	root.AddCommand(a.demoCommand(), a.doctorCommand(), a.mcpCommand(), a.versionCommand(),
+	root.AddCommand(a.demoCommand(), a.doctorCommand(), a.mcpCommand(), a.versionCommand(), a.webCommand(),
 		topic("exit-codes", "what the exit codes mean", exitCodesHelp),
 		topic("environment", "the variables that aster reads", environmentHelp))
 	cobra.MousetrapHelpText = "" // a client may start us from a window
@@ -138,4 +138,15 @@ const environmentHelp = `An empty variable counts as unset. A flag counts before
                          (else $XDG_CONFIG_HOME/aster, else ~/.aster)
   ASTER_LOG              what to log to stderr: debug, info, warn or error
   ASTER_WEBMCP_CDP_URL   the browser to attach to, as --cdp-url
-  NO_COLOR               print without colour`
+  NO_COLOR               print without colour
+
+The web tools work without a key. With one, its provider comes first where it can serve:
+
+  EXA_API_KEY            Exa: search, extract
+  PERPLEXITY_API_KEY     Perplexity: search
+  CONTEXT_DEV_API_KEY    Context.dev: all five tools (also CONTEXT_API_KEY)
+  FIRECRAWL_API_KEY      Firecrawl: all five tools
+  BROWSERBASE_API_KEY    Browserbase: search, extract
+  CLOUDFLARE_BR_ACCOUNT_ID, CLOUDFLARE_BR_API_TOKEN
+                         Cloudflare: extract, crawl, screenshot; only together
+  JINA_API_KEY           Jina Reader: more pages a minute`

@@ -25,7 +25,7 @@ func (a *app) mcpCommand() *cobra.Command {
 		Use: "serve", Short: "Serve one MCP server on stdin and stdout", Args: cobra.ArbitraryArgs, RunE: group,
 		Long: "Serve one MCP server on stdin and stdout, for an MCP client that starts this command.",
 	}
-	serve.AddCommand(a.serveWebMCPCommand())
+	serve.AddCommand(a.serveWebMCPCommand(), a.serveWebCommand())
 	cmd.AddCommand(serve)
 	return cmd
 }
