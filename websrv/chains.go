@@ -57,6 +57,11 @@ func makeProvider(op Op, id string, n *network, o *Options) Provider {
 		return newDuckDuckGo(n, o)
 	case idHTTP:
 		return newPlainFetcher(n, o.usesChromium())
+	case idLocal:
+		if op == OpSitemap {
+			return newSiteMapper(n)
+		}
+		return newSiteCrawler(n)
 	case idChromium:
 		if !o.usesChromium() {
 			return nil

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/url"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -206,24 +205,17 @@ func pageEntries(source string, all []sitemapEntry, args *sitemapArgs) *sitemapR
 
 // add adds a page that the arguments' globs let pass.
 func (r *crawlResult) add(args *crawlArgs, p crawlPage) {
-	if u, err := url.Parse(p.URL); err == nil && !pathWanted(u.EscapedPath(), args) {
-		r.Skipped++
-		return
+	if g, err := newGlobs(args.Include, args.Exclude); err == nil {
+		if u, err := url.Parse(p.URL); err == nil && !g.wanted(u) {
+			r.Skipped++
+			return
+		}
 	}
 	if p.FinalURL == p.URL {
 		p.FinalURL = ""
 	}
 	p.Tokens = estimateTokens(p.Markdown)
 	r.Pages = append(r.Pages, p)
-}
-
-// pathWanted reports whether the globs of args let a path pass.
-func pathWanted(p string, args *crawlArgs) bool {
-	match := func(glob string) bool {
-		ok, err := regexp.MatchString("^(?:"+globRegex(glob)+")$", p)
-		return err == nil && ok
-	}
-	return !slices.ContainsFunc(args.Exclude, match) && (len(args.Include) == 0 || slices.ContainsFunc(args.Include, match))
 }
 
 // globRegex is a glob as a regular expression without anchors.
