@@ -49,14 +49,15 @@ type response struct {
 	Body           []byte      // content codings removed, bounded
 	Media, Charset string      // of Content-Type, lower case; "" when absent
 	Truncated      bool
-	FromCache      bool
+	FromCache      bool // no byte of the body came from the network this time
+	Stale          bool // and it stands in for an error of the host
 	FetchedAt      time.Time
 	Redirects      []string // the URLs before FinalURL, in order
 }
 
 // do makes a request: the guard decides on every hop, redirects are followed, the body is
 // decoded and bounded, no cookie is kept. An error wraps one of the sentinels of
-// errors_net.go or the context's error; its text never holds a key, a query or userinfo.
+// guard_errors.go or the context's error; its text never holds a key, a query or userinfo.
 func (n *network) do(ctx context.Context, r *request) (*response, error) {
 	u, err := cleanURL(r.URL)
 	if err != nil {
@@ -68,7 +69,7 @@ func (n *network) do(ctx context.Context, r *request) (*response, error) {
 	h := &hop{method: orDefault(r.Method, http.MethodGet), url: u, header: n.headers(r), body: r.Body, request: r}
 	resp := &response{URL: u.String()}
 	for {
-		a, err := n.roundTrip(ctx, h)
+		a, err := n.fetch(ctx, h)
 		if err != nil {
 			return nil, err
 		}
@@ -125,12 +126,14 @@ type answer struct {
 	body      []byte
 	truncated bool
 	fromCache bool
+	stale     bool
 	at        time.Time
 }
 
 func (a *answer) fill(r *response, u *url.URL) {
 	r.FinalURL, r.Status, r.Header, r.Body = u.String(), a.status, a.header, a.body
 	r.Truncated, r.FromCache, r.FetchedAt = a.truncated, a.fromCache, a.at
+	r.Stale = a.stale
 	r.Media, r.Charset = mediaType(a.header.Get("Content-Type"))
 }
 
@@ -142,6 +145,23 @@ func mediaType(contentType string) (media, charset string) {
 		media = strings.ToLower(strings.TrimSpace(media))
 	}
 	return media, strings.ToLower(params["charset"])
+}
+
+// paced sends one hop when it is the host's turn.
+func (n *network) paced(ctx context.Context, h *hop) (*answer, error) {
+	if h.request.Trusted {
+		return n.roundTrip(ctx, h)
+	}
+	leave, err := n.pacer.enter(ctx, origin(h.url), h.request.Pace, h.request.Interval)
+	if err != nil {
+		return nil, classify(ctx, h.url.Host, err)
+	}
+	defer leave()
+	a, err := n.roundTrip(ctx, h)
+	if err == nil {
+		n.pacer.note(origin(h.url), a, n.o.Now())
+	}
+	return a, err
 }
 
 // roundTrip sends one hop and reads its body.

@@ -53,17 +53,8 @@ var wallHeaders = [...]struct{ header, value, name string }{
 }
 
 // challenge reports whether an answer is a challenge page or a refusal that stands in
-// front of the page, whatever its status, with a sentence that names whose.
-func challenge(r *response) (reason string, yes bool) {
-	whose, yes := wallOf(r)
-	if !yes {
-		return "", false
-	}
-	return "the site shows " + whose + " instead of the page", true
-}
-
-// wallOf names the wall that an answer is.
-func wallOf(r *response) (whose string, yes bool) {
+// front of the page, whatever its status, with a phrase for what it is.
+func challenge(r *response) (what string, yes bool) {
 	for _, w := range wallHeaders {
 		if strings.EqualFold(strings.TrimSpace(r.Header.Get(w.header)), w.value) {
 			return named(w.name), true

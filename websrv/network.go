@@ -51,8 +51,10 @@ type networkOptions struct {
 	Timeout      time.Duration // of a request without its own; 0 means 30 s
 	MaxRedirects int           // 0 means 5, negative none
 
-	PaceInterval time.Duration // between paced requests to one host; 0 means 1 s, negative none
-	PacePerHost  int           // paced requests to one host at a time; 0 means 2
+	// PaceInterval is between paced requests to one host; 0 means 1 s, negative none, and
+	// no heed to Retry-After either.
+	PaceInterval time.Duration
+	PacePerHost  int // paced requests to one host at a time; 0 means 2
 
 	NoCache    bool
 	CacheBytes int64  // memory for cached responses; 0 means 64 MiB
@@ -80,6 +82,8 @@ type network struct {
 	// private host that the configuration opened must not carry a page's request.
 	plain, trusted, trusted4 *http.Transport
 	renderer                 *renderer
+	pacer                    *pacer
+	cache                    *cache // nil when off
 	log                      *slog.Logger
 	closeOnce                sync.Once
 }
@@ -104,7 +108,7 @@ func newNetwork(o *networkOptions) (*network, error) {
 	n.plain = newTransport(base, g.dial)
 	n.trusted = newTransport(base, g.dialTrusted)
 	n.trusted4 = newTransport(base, g.dialTrusted4)
-	n.renderer = newRenderer(n)
+	n.pacer, n.cache, n.renderer = newPacer(&n.o), newCache(&n.o), newRenderer(n)
 	return n, nil
 }
 
@@ -160,7 +164,7 @@ func newTransport(base *http.Transport, dial dialFunc) *http.Transport {
 		MaxIdleConnsPerHost:    4,
 		MaxConnsPerHost:        16,
 		MaxResponseHeaderBytes: maxHeaderBytes,
-		DisableCompression:     true, // decoded by decode.go, within bounds
+		DisableCompression:     true, // decoded by client_decode.go, within bounds
 	}
 	if base.TLSClientConfig != nil {
 		t.TLSClientConfig = base.TLSClientConfig.Clone()
