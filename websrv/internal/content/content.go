@@ -123,6 +123,18 @@ func (c *conversion) convert(body []byte, kind Kind) error {
 		return c.json(body)
 	case KindGzip:
 		return c.gzip(body)
+	case KindDOCX:
+		return c.docx(body)
+	case KindPPTX:
+		return c.pptx(body)
+	case KindXLSX:
+		return c.xlsx(body)
+	case KindEPUB:
+		return c.epub(body)
+	case KindRTF:
+		return c.rtf(body)
+	case KindFeed:
+		return c.feed(body)
 	}
 	return fmt.Errorf("%s: %w", Describe(body, ""), ErrUnsupported)
 }
