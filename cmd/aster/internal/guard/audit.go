@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"time"
-	"unicode/utf8"
 
 	"github.com/aster-mcp/aster/bridge"
 )
@@ -118,15 +117,4 @@ func shorten(v any, n int) any {
 		return out
 	}
 	return v
-}
-
-// cutBytes cuts s to n bytes, whole characters only, with a mark.
-func cutBytes(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + cutMark
 }

@@ -73,7 +73,7 @@ func runs(s string) func(yield func(string) bool) {
 }
 
 func encodedByte(c byte) bool {
-	return 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || strings.IndexByte("+/-_=\\", c) >= 0
+	return 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || strings.IndexByte("+/-_\\", c) >= 0
 }
 
 // decodings are what a run may stand for.
@@ -82,9 +82,9 @@ func decodings(run string) (out []string) {
 	if raw, err := hex.DecodeString(hexRun); err == nil {
 		out = append(out, string(raw))
 	}
-	b64 := strings.TrimRight(strings.NewReplacer("-", "+", "_", "/").Replace(run), "=")
-	for _, cut := range [...]int{0, 1, 2, 3} { // what stands before it may have been taken along
-		if cut < len(b64) && !strings.ContainsAny(b64[cut:], `\=`) {
+	b64 := strings.NewReplacer("-", "+", "_", "/").Replace(run) // runs end before the padding
+	for _, cut := range [...]int{0, 1, 2, 3} {                  // what stands before it may have been taken along
+		if cut < len(b64) && !strings.Contains(b64[cut:], `\`) {
 			tail := b64[cut:]
 			if raw, err := base64.RawStdEncoding.DecodeString(tail[:len(tail)-btoi(len(tail)%4 == 1)]); err == nil {
 				out = append(out, string(raw))

@@ -93,7 +93,7 @@ func joins(s string, i int, r rune, size int) bool {
 	case r == 0x200d:
 		return (isEmoji(before) || before == 0xfe0f) && isEmoji(after) || shapes(before)
 	case r == 0x200c:
-		return shapes(before) && shapes(after)
+		return shapes(before)
 	case r == 0x200b:
 		return unicode.In(before, spaceless...) || unicode.In(after, spaceless...)
 	case r == 0xfe0f || r == 0xfe0e:

@@ -150,3 +150,14 @@ func stringLen(s string) int {
 	}
 	return 0
 }
+
+// cutBytes cuts s to n bytes, whole characters only, with a mark.
+func cutBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + cutMark
+}
