@@ -219,7 +219,7 @@ func refreshTarget(content string) string {
 	}
 	wait, target := strings.TrimSpace(content[:i]), strings.TrimSpace(content[i+1:])
 	seconds, err := strconv.ParseFloat(wait, 64)
-	if err != nil || seconds < 0 || seconds > maxRefresh.Seconds() {
+	if err != nil || !(seconds >= 0 && seconds <= maxRefresh.Seconds()) { // NaN too
 		return ""
 	}
 	if len(target) >= 3 && strings.EqualFold(target[:3], "url") {
