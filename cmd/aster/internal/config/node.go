@@ -1,6 +1,8 @@
 package config
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -80,10 +82,11 @@ func (n *node) width() int {
 	return max(w, 1)
 }
 
-// equal reports whether two nodes mean the same. Styles and places do not count.
+// equal reports whether two nodes mean the same. Styles and places do not count, and an
+// empty list or map is nothing.
 func (n *node) equal(m *node) bool {
-	if n == nil || m == nil {
-		return n == m
+	if n.empty() || m.empty() {
+		return n.empty() == m.empty()
 	}
 	if n.kind != m.kind || n.text != m.text || len(n.items) != len(m.items) || len(n.pairs) != len(m.pairs) {
 		return false
@@ -99,6 +102,11 @@ func (n *node) equal(m *node) bool {
 		}
 	}
 	return true
+}
+
+// empty reports whether a node holds nothing.
+func (n *node) empty() bool {
+	return n == nil || n.kind == kindNull || (n.kind == kindList || n.kind == kindMap) && len(n.items)+len(n.pairs) == 0
 }
 
 // clone is a deep copy.
@@ -132,13 +140,33 @@ func listNode(items ...string) *node {
 	return n
 }
 
-// put sets a key of a map, at its end if it is new.
-func (n *node) put(key string, value *node) {
+// pair returns the entry of a key, nil if there is none.
+func (n *node) pair(key string) *pair {
 	for i := range n.pairs {
 		if n.pairs[i].key == key {
-			n.pairs[i].value = value
-			return
+			return &n.pairs[i]
 		}
 	}
+	return nil
+}
+
+// put sets a key of a map, at its end if it is new.
+func (n *node) put(key string, value *node) {
+	if n.kind != kindMap {
+		*n = node{kind: kindMap}
+	}
+	if p := n.pair(key); p != nil {
+		p.value = value
+		return
+	}
 	n.pairs = append(n.pairs, pair{key: key, value: value})
+}
+
+// textMapNode is a map of texts, by name.
+func textMapNode(m map[string]string) *node {
+	n := &node{kind: kindMap}
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		n.put(k, textNode(m[k]))
+	}
+	return n
 }
