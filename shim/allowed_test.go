@@ -8,9 +8,14 @@ var allowedDifferences = map[string]string{
 	"events: toolcancel is trusted":    untrusted,
 	"events: microtasks between two listeners": "the shim dispatches from script, and the browser runs microtasks between two listeners " +
 		"only when no script is on the stack",
-	"execute: a string result with a lone surrogate": "a native defect: the caller gets null; the shim gives the string with U+FFFD",
-	"register: a description with a lone surrogate":  "a native defect: the description becomes empty; the shim gives it with U+FFFD",
-	"lifecycle: the stack of a callback":             "a stack that a callback takes shows the shim's frames, where native has none",
+	"execute: a string result with a lone surrogate":             "a native defect: the caller gets null; the shim gives the string with U+FFFD",
+	"register: a description with a lone surrogate":              "a native defect: the description becomes empty; the shim gives it with U+FFFD",
+	"forms-fill: the events are trusted":                         untrusted,
+	"forms-fill: a listener that removes the form":               "a native defect: the call never ends; the shim ends it as one whose form was removed",
+	"forms-submit: a second call while the first waits":          "a native defect: the first call never ends; the shim ends it as one whose form was updated",
+	"forms-submit: preventDefault after a microtask":             "the shim submits from script, and the browser runs microtasks between two listeners only when no script is on the stack",
+	"forms-register: a form of a page that breaks its own forms": "the functions of forms and controls are taken when the first form with a toolname comes, to spare the others",
+	"lifecycle: the stack of a callback":                         "a stack that a callback takes shows the shim's frames, where native has none",
 }
 
 const untrusted = "only the browser can dispatch trusted events"

@@ -1,28 +1,72 @@
 package shim
 
-import "strings"
+import (
+	"sort"
+	"strings"
+)
 
 // compact is the form of a script that goes to the page: without comments, indentation
-// and the spaces that only a reader needs. The statements and their order, the strings
-// and all names stay as they are.
+// and the spaces that only a reader needs, and with short names for variables. The
+// statements and their order, strings, and the names of properties, globals, classes and
+// interfaces stay as they are.
 //
 // It knows as much JavaScript as the scripts of this package use: no regular expression
-// literals, no template literals, no comments of the form /* */.
+// literals, no template literals, no comments of the form /* */, no labels, no defaults
+// in destructuring, a semicolon after each statement, and one name per meaning: a
+// variable never has the name of a global that is used as such.
 func compact(source string) string {
+	tokens := tokenize(source)
+	classify(tokens)
+	short := shortNames(tokens)
 	var out strings.Builder
-	out.Grow(len(source))
-	var last byte  // the last byte written
-	var space byte // a space or newline that may have to go before the next token
+	out.Grow(len(source) / 2)
+	var last byte
+	for _, t := range tokens {
+		text := t.text
+		if name := short[t.text]; name != "" && t.role != property {
+			text = name
+			if t.role == shorthand && name != t.text {
+				text = t.text + ":" + name
+			}
+		}
+		if t.space != 0 && parts(last, text[0], t.space) {
+			out.WriteByte(t.space)
+		}
+		out.WriteString(text)
+		last = text[len(text)-1]
+	}
+	return out.String()
+}
+
+// role is what a word stands for.
+type role int
+
+const (
+	other     role = iota // no word, or a keyword
+	variable              // a variable, a parameter or a function
+	property              // a name of a property
+	shorthand             // both: {name} for {name: name}
+)
+
+// jsToken is a word, a string or a single sign, with the space before it: 0, ' ' or '\n'.
+type jsToken struct {
+	text  string
+	space byte
+	role  role
+}
+
+func tokenize(source string) (tokens []jsToken) {
+	var space byte
 	for i := 0; i < len(source); {
 		c := source[i]
 		switch {
+		case c == '\n':
+			space = '\n'
+			i++
 		case c == ' ' || c == '\t':
 			if space == 0 {
 				space = ' '
 			}
-			i++
-		case c == '\n':
-			space = '\n'
 			i++
 		case c == '/' && strings.HasPrefix(source[i:], "//"):
 			n := strings.IndexByte(source[i:], '\n')
@@ -31,21 +75,17 @@ func compact(source string) string {
 			}
 			i += n
 		default:
-			n := token(source[i:])
-			if space != 0 && parts(last, c, space) {
-				out.WriteByte(space)
-			}
+			n := tokenLength(source[i:])
+			tokens = append(tokens, jsToken{text: source[i : i+n], space: space})
 			space = 0
-			out.WriteString(source[i : i+n])
-			last = source[i+n-1]
 			i += n
 		}
 	}
-	return out.String()
+	return tokens
 }
 
-// token is the length of the string, the word or the sign that s begins with.
-func token(s string) int {
+// tokenLength is the length of the string, the word or the sign that s begins with.
+func tokenLength(s string) int {
 	c := s[0]
 	switch {
 	case c == '\'' || c == '"':
@@ -64,6 +104,8 @@ func token(s string) int {
 			n++
 		}
 		return n
+	case strings.HasPrefix(s, "..."):
+		return 3
 	}
 	return 1
 }
@@ -80,4 +122,124 @@ func parts(a, b, space byte) bool {
 		return a != 0 && strings.IndexByte("{([,;", a) < 0 && strings.IndexByte(")],;.", b) < 0 && (a != '}' || b != '}')
 	}
 	return inWord(a) && inWord(b) || a == b && (a == '+' || a == '-')
+}
+
+// fixedWords are the words that are neither properties nor variables of the script:
+// keywords, and globals that do not begin with a capital letter.
+var fixedWords = func() map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(`
+		async await break case catch class const continue default delete do else extends false finally for function get if in
+		instanceof let new null of return set static super switch this throw true try typeof undefined var void while yield
+		arguments console document globalThis inspect isSecureContext location navigator originAgentCluster self window`) {
+		m[w] = true
+	}
+	return m
+}()
+
+// classify gives each word its role.
+func classify(tokens []jsToken) {
+	type bracket struct {
+		sign string
+		decl bool // inside of a declaration of variables
+	}
+	open := []bracket{{}}
+	at := func(i int) string {
+		if i < 0 || i >= len(tokens) {
+			return ""
+		}
+		return tokens[i].text
+	}
+	for i := range tokens {
+		text, top := tokens[i].text, &open[len(open)-1]
+		switch text {
+		case "(", "[", "{":
+			open = append(open, bracket{sign: text})
+		case ")", "]", "}":
+			if len(open) > 1 {
+				open = open[:len(open)-1]
+			}
+		case ";":
+			top.decl = false
+		case "const", "let":
+			top.decl = true
+		}
+		if c := text[0]; !inWord(c) || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c == '#' || c == '_' {
+			continue
+		}
+		prev, next := at(i-1), at(i+1)
+		listed := top.sign == "{" && !top.decl && (prev == "{" || prev == ",")
+		switch {
+		case prev == ".", listed && next == ":", next == "(" && prev != "function" && !fixedWords[text] && isMethod(tokens, i+1):
+			tokens[i].role = property
+		case fixedWords[text]:
+		case listed && (next == "," || next == "}"):
+			tokens[i].role = shorthand
+		default:
+			tokens[i].role = variable
+		}
+	}
+}
+
+// isMethod reports whether a block follows the bracket that opens at i.
+func isMethod(tokens []jsToken, i int) bool {
+	depth := 0
+	for ; i < len(tokens); i++ {
+		switch tokens[i].text {
+		case "(":
+			depth++
+		case ")":
+			if depth--; depth == 0 {
+				return i+1 < len(tokens) && tokens[i+1].text == "{"
+			}
+		}
+	}
+	return false
+}
+
+// shortNames gives each variable a name that nothing else has, the most frequent the
+// shortest.
+func shortNames(tokens []jsToken) map[string]string {
+	count, taken := map[string]int{}, map[string]bool{}
+	for _, t := range tokens {
+		if t.role == variable || t.role == shorthand {
+			count[t.text]++
+		}
+		if t.role == other {
+			taken[t.text] = true
+		}
+	}
+	words := make([]string, 0, len(count))
+	for w := range count {
+		words = append(words, w)
+	}
+	sort.Slice(words, func(i, j int) bool {
+		if a, b := count[words[i]]*len(words[i]), count[words[j]]*len(words[j]); a != b {
+			return a > b
+		}
+		return words[i] < words[j]
+	})
+	short := make(map[string]string, len(words))
+	n := 0
+	for _, w := range words {
+		name := shortName(n)
+		for taken[name] || fixedWords[name] {
+			n++
+			name = shortName(n)
+		}
+		n++
+		short[w] = name
+	}
+	return short
+}
+
+// shortName is the n-th name of one or two letters, or more.
+func shortName(n int) string {
+	const letters = "abcdefghijklmnopqrstuvwxyz"
+	name := string(letters[n%len(letters)])
+	for n /= len(letters); n > 0; n /= len(letters) {
+		n--
+		name += string(letters[n%len(letters)])
+	}
+	return name
 }

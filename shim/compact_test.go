@@ -14,16 +14,22 @@ import (
 func TestCompact(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ source, want string }{
-		{"// head\n\n(function (a) {\n  // note\n  return a + 1;  // end\n})", "(function(a){return a+1;})"},
-		{"const s = ' //  x ' + \"it's // {\";\n", `const s=' //  x '+"it's // {";`},
-		{`x = 'a\' // b' + "\\" // c`, `x='a\' // b'+"\\"`},
-		{"a = b\nc = d", "a=b\nc=d"},
-		{"if (x) y;\nelse z;", "if(x)y;else z;"},
+		{"// head\n\n(function (arg) {\n  // note\n  return arg + 1;  // end\n})", "(function(a){return a+1;})"},
+		{"const text = ' //  x ' + \"it's // {\";\n", `const a=' //  x '+"it's // {";`},
+		{`X = 'a\' // b' + "\\" // c`, `X='a\' // b'+"\\"`},
+		{"A = B\nC = D", "A=B\nC=D"},
+		{"if (X) Y;\nelse Z;", "if(X)Y;else Z;"},
 		{"}\nget x() {\n}\n}", "}\nget x(){}}"},
-		{"a + +b - -c; a++ + b", "a+ +b- -c;a++ +b"},
-		{"return 'x' in o ? #p in o : `", "return'x'in o?#p in o:`"},
-		{"a\n  .b", "a.b"},
-		{"x = 'é' ;", "x='é';"},
+		{"A + +B - -C; A++ + B", "A+ +B- -C;A++ +B"},
+		{"return 'x' in O ? #p in O : 1", "return'x'in O?#p in O:1"},
+		{"A\n  .b", "A.b"},
+		{"X = 'é' ;", "X='é';"},
+		{"const {one, two} = three.one, four = {one, x: two, [two]: one ? two : four};", "const{one:b,two:a}=d.one,c={one:b,x:a,[a]:b?a:c};"},
+		{"let one, two, three;\none(two, three);", "let b,c,a;b(c,a);"},
+		{"X = {one() { two(); }, get two() {}, three: (...one) => two(...one)};", "X={one(){b();},get two(){},three:(...a)=>b(...a)};"},
+		{"class X { static one(one) {} #two; }", "class X{static one(a){}#two;}"},
+		{"function one({two}) { for (const x of two) if (x) { one(x); } }", "function a({two:b}){for(const c of b)if(c){a(c);}}"},
+		{"const a = window.a, {b} = self, of = 1;", "const a=window.a,{b}=self,of=1;"},
 	} {
 		if got := shim.Compact(tc.source); got != tc.want {
 			t.Errorf("%q becomes\n%q, want\n%q", tc.source, got, tc.want)
@@ -34,7 +40,7 @@ func TestCompact(t *testing.T) {
 // The scripts hold nothing that compact does not understand.
 func TestScriptsCanBeCompacted(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"modelcontext.js"} {
+	for _, name := range []string{"modelcontext.js", "forms.js"} {
 		b, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -68,7 +74,7 @@ func TestCompactBehavesAlike(t *testing.T) {
 	cdptest.Require(t)
 	var list []scenario
 	for _, s := range scenarios(t) {
-		if family, _, _ := strings.Cut(s.name, ":"); family == "register" || family == "surface" || family == "events" || strings.HasPrefix(family, "forms") {
+		if family, _, _ := strings.Cut(s.name, ":"); family == "register" || family == "execute" || family == "surface" || family == "events" || strings.HasPrefix(family, "forms") {
 			list = append(list, s)
 		}
 	}

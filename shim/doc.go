@@ -2,10 +2,10 @@
 // messages it sends.
 //
 // [Script] is for Page.addScriptToEvaluateOnNewDocument, with includeCommandLineAPI: it
-// gives every new document WebMCP as Chromium 156 has it (the imperative part, for a
-// document and its same-origin frames). [LateScript] does the same in a document that
-// is open already. Neither does anything where the browser has WebMCP itself, outside
-// secure contexts, or on an origin that [Config] leaves out.
+// gives every new document WebMCP as Chromium 156 has it, tools that scripts register and
+// forms that are tools, for a document and its same-origin frames. [LateScript] does the
+// same in a document that is open already. Neither does anything where the browser has
+// WebMCP itself, outside secure contexts, or on an origin that [Config] leaves out.
 //
 // # The line between page and browser
 //
@@ -25,6 +25,20 @@
 //	cancel(id)   aborts it
 //
 // They are called with [CallMethod], which asks the page's builtins for nothing.
+//
+// # Forms
+//
+// A <form toolname tooldescription> is a tool, whose schema, filling, submission and
+// outcomes are Chromium's. A form without toolautosubmit waits for the user: a message
+// says so, with the button's label. A form that was submitted and navigates has no result
+// here: the message says StatusSubmitted, and the next document has it.
+//
+// What differs from native, because no script can do it: the input and change events are
+// not trusted; no microtask runs between two listeners of a submit event of an
+// autosubmitted form; forms in closed shadow roots that the parser made are not found;
+// :tool-form-active and :tool-submit-active work in selectors once there is a form that
+// is a tool, and in <style> elements while a form is being run, not in linked
+// stylesheets.
 //
 // # A document that has a shim already
 //

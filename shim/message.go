@@ -23,8 +23,9 @@ var ErrMessage = errors.New("bad message from the page")
 
 // Message is what a page's shim sent: exactly one of the fields is set.
 type Message struct {
-	Tools  *Tools
-	Result *Result
+	Tools   *Tools
+	Result  *Result
+	Waiting *Waiting
 }
 
 // Tools is a change of a document's tools, to be applied in the order of its fields.
@@ -45,6 +46,8 @@ type Tool struct {
 	InputSchema json.RawMessage
 	// Annotations is nil where the page gave none.
 	Annotations *Annotations
+	// Form is set for a tool that is a form.
+	Form *Form
 	// ExposedTo lists the origins, besides its own, that may see the tool.
 	ExposedTo []string
 }
@@ -57,11 +60,26 @@ type Annotations struct {
 	Debugging        bool `json:"debugging"`
 }
 
+// Form is what a form says as a tool.
+type Form struct {
+	// Autosubmit says that a call submits the form; else the user has to press its button.
+	Autosubmit bool `json:"autosubmit"`
+}
+
+// Waiting says that a call has filled in a form, which the user has to submit now.
+type Waiting struct {
+	ID     string // as given to invoke
+	Button string // the label of the form's button; may be empty
+}
+
 // Values of Result.Status.
 const (
 	StatusCompleted = "Completed"
 	StatusError     = "Error"
 	StatusCanceled  = "Canceled"
+	// StatusSubmitted says that a form was submitted, and that the next document of the
+	// target has the result, if there comes one.
+	StatusSubmitted = "Submitted"
 )
 
 // Result is the end of a call.
@@ -69,10 +87,11 @@ type Result struct {
 	ID     string // as given to invoke
 	Status string // one of the Status constants
 	Output string // Completed: the text that native executeTool resolves with
-	Error  string // Error: a line that says what went wrong
+	Error  string // Error: a line that says what went wrong; Canceled: why, if not asked for
 	Stack  string // Error: the stack of what was thrown, if it had one
 	// NotFound says that there was no tool of that name. Nothing was run.
 	NotFound bool
+	Target   string // Submitted: the name of the form's target, "" for the form's own frame
 }
 
 // wire is a message as it comes up.
@@ -87,6 +106,8 @@ type wire struct {
 	Error    string     `json:"error"`
 	Stack    string     `json:"stack"`
 	NotFound bool       `json:"notFound"`
+	Target   string     `json:"target"`
+	Button   string     `json:"button"`
 }
 
 type wireTool struct {
@@ -95,6 +116,7 @@ type wireTool struct {
 	Description string       `json:"description"`
 	InputSchema *string      `json:"inputSchema"`
 	Annotations *Annotations `json:"annotations"`
+	Form        *Form        `json:"form"`
 	ExposedTo   []string     `json:"exposedTo"`
 }
 
@@ -113,6 +135,11 @@ func Parse(payload string) (*Message, error) {
 		return w.tools()
 	case "result":
 		return w.result()
+	case "waiting":
+		if w.ID == "" || len(w.ID) > MaxIDBytes || len(w.Button) > MaxTextBytes {
+			return nil, bad("waiting without a usable id, or for a button of %d bytes", len(w.Button))
+		}
+		return &Message{Waiting: &Waiting{ID: w.ID, Button: w.Button}}, nil
 	}
 	return nil, bad("of unknown type %.40q", w.T)
 }
@@ -159,7 +186,7 @@ func (w *wireTool) tool() (Tool, error) {
 			return Tool{}, bad("origin of %q is longer than %d bytes", w.Name, MaxTextBytes)
 		}
 	}
-	t := Tool{Name: w.Name, Title: w.Title, Description: w.Description, Annotations: w.Annotations, ExposedTo: w.ExposedTo}
+	t := Tool{Name: w.Name, Title: w.Title, Description: w.Description, Annotations: w.Annotations, Form: w.Form, ExposedTo: w.ExposedTo}
 	if w.InputSchema != nil {
 		if len(*w.InputSchema) > MaxSchemaBytes {
 			return Tool{}, bad("input schema of %q is longer than %d bytes", w.Name, MaxSchemaBytes)
@@ -176,8 +203,8 @@ func (w *wire) result() (*Message, error) {
 	if w.ID == "" || len(w.ID) > MaxIDBytes {
 		return nil, bad("result without a usable id")
 	}
-	if len(w.Error) > MaxTextBytes || len(w.Stack) > MaxTextBytes {
-		return nil, bad("error or stack of result %q is longer than %d bytes", w.ID, MaxTextBytes)
+	if len(w.Error) > MaxTextBytes || len(w.Stack) > MaxTextBytes || len(w.Target) > MaxTextBytes {
+		return nil, bad("error, target or stack of result %q is longer than %d bytes", w.ID, MaxTextBytes)
 	}
 	r := &Result{ID: w.ID, Status: w.Status}
 	switch w.Status {
@@ -186,6 +213,9 @@ func (w *wire) result() (*Message, error) {
 	case StatusError:
 		r.Error, r.Stack, r.NotFound = w.Error, w.Stack, w.NotFound
 	case StatusCanceled:
+		r.Error = w.Error
+	case StatusSubmitted:
+		r.Target = w.Target
 	default:
 		return nil, bad("result of unknown status %.40q", w.Status)
 	}

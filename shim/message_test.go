@@ -39,6 +39,13 @@ func TestParse(t *testing.T) {
 			&shim.Message{Result: &shim.Result{ID: "1", Status: shim.StatusError, Error: "Error: x", Stack: "s"}}},
 		{"not found", `{"t":"result","id":"1","status":"Error","error":"Tool not found: x","notFound":true}`,
 			&shim.Message{Result: &shim.Result{ID: "1", Status: shim.StatusError, Error: "Tool not found: x", NotFound: true}}},
+		{"a form", `{"t":"tools","add":[{"name":"a","form":{"autosubmit":true}},{"name":"b","form":{}}]}`,
+			&shim.Message{Tools: &shim.Tools{Add: []shim.Tool{{Name: "a", Form: &shim.Form{Autosubmit: true}}, {Name: "b", Form: &shim.Form{}}}}}},
+		{"waiting", `{"t":"waiting","id":"1","button":"Send"}`, &shim.Message{Waiting: &shim.Waiting{ID: "1", Button: "Send"}}},
+		{"submitted", `{"t":"result","id":"1","status":"Submitted","target":"f","output":"ignored"}`,
+			&shim.Message{Result: &shim.Result{ID: "1", Status: shim.StatusSubmitted, Target: "f"}}},
+		{"canceled by the page", `{"t":"result","id":"1","status":"Canceled","error":"reset"}`,
+			&shim.Message{Result: &shim.Result{ID: "1", Status: shim.StatusCanceled, Error: "reset"}}},
 		{"canceled", `{"t":"result","id":"1","status":"Canceled"}`,
 			&shim.Message{Result: &shim.Result{ID: "1", Status: shim.StatusCanceled}}},
 	} {
@@ -57,41 +64,45 @@ func TestParseRefuses(t *testing.T) {
 	tool := func(members string) string { return `{"t":"tools","add":[{"name":"a",` + members + `}]}` }
 	list := func(n int, entry string) string { return strings.TrimSuffix(strings.Repeat(entry+",", n), ",") }
 	for name, payload := range map[string]string{
-		"nothing":                 ``,
-		"no object":               `[]`,
-		"null":                    `null`,
-		"cut short":               `{"t":"tools","add":[`,
-		"more after it":           `{"t":"tools"} {}`,
-		"no type":                 `{"add":[]}`,
-		"unknown type":            `{"t":"other"}`,
-		"type of a wrong type":    `{"t":5}`,
-		"a tool that is no tool":  `{"t":"tools","add":[5]}`,
-		"a tool without a name":   `{"t":"tools","add":[{}]}`,
-		"an empty name":           `{"t":"tools","add":[{"name":""}]}`,
-		"a name with a space":     `{"t":"tools","add":[{"name":"a b"}]}`,
-		"a name that is not text": `{"t":"tools","add":[{"name":5}]}`,
-		"a long name":             `{"t":"tools","add":[{"name":"` + long(shim.MaxNameBytes+1) + `"}]}`,
-		"a bad name removed":      `{"t":"tools","remove":["\u0000"]}`,
-		"a long title":            tool(`"title":"` + long(shim.MaxTextBytes+1) + `"`),
-		"a long description":      tool(`"description":"` + long(shim.MaxTextBytes+1) + `"`),
-		"a schema not in text":    tool(`"inputSchema":{}`),
-		"a schema that is broken": tool(`"inputSchema":"{"`),
-		"an empty schema":         tool(`"inputSchema":""`),
-		"a long schema":           tool(`"inputSchema":"[` + long(shim.MaxSchemaBytes) + `]"`),
-		"annotations that are no": tool(`"annotations":5`),
-		"a hint that is no bool":  tool(`"annotations":{"readOnlyHint":"yes"}`),
-		"many origins":            tool(`"exposedTo":[` + list(shim.MaxExposedTo+1, `"https://x"`) + `]`),
-		"a long origin":           tool(`"exposedTo":["` + long(shim.MaxTextBytes+1) + `"]`),
-		"many tools":              `{"t":"tools","add":[` + list(shim.MaxTools+1, `{"name":"a"}`) + `]}`,
-		"many removed":            `{"t":"tools","remove":[` + list(shim.MaxTools+1, `"a"`) + `]}`,
-		"deep nesting":            `{"t":"tools","x":` + strings.Repeat("[", 1<<20),
-		"a result without id":     `{"t":"result","status":"Canceled"}`,
-		"a result with a long id": `{"t":"result","id":"` + long(shim.MaxIDBytes+1) + `","status":"Canceled"}`,
-		"an unknown status":       `{"t":"result","id":"1","status":"Fine"}`,
-		"a status of wrong case":  `{"t":"result","id":"1","status":"completed"}`,
-		"a long error":            `{"t":"result","id":"1","status":"Error","error":"` + long(shim.MaxTextBytes+1) + `"}`,
-		"a long stack":            `{"t":"result","id":"1","status":"Error","stack":"` + long(shim.MaxTextBytes+1) + `"}`,
-		"a long message":          `{"t":"result","id":"1","status":"Completed","output":"` + long(shim.MaxMessageBytes) + `"}`,
+		"nothing":                  ``,
+		"no object":                `[]`,
+		"null":                     `null`,
+		"cut short":                `{"t":"tools","add":[`,
+		"more after it":            `{"t":"tools"} {}`,
+		"no type":                  `{"add":[]}`,
+		"unknown type":             `{"t":"other"}`,
+		"type of a wrong type":     `{"t":5}`,
+		"a tool that is no tool":   `{"t":"tools","add":[5]}`,
+		"a tool without a name":    `{"t":"tools","add":[{}]}`,
+		"an empty name":            `{"t":"tools","add":[{"name":""}]}`,
+		"a name with a space":      `{"t":"tools","add":[{"name":"a b"}]}`,
+		"a name that is not text":  `{"t":"tools","add":[{"name":5}]}`,
+		"a long name":              `{"t":"tools","add":[{"name":"` + long(shim.MaxNameBytes+1) + `"}]}`,
+		"a bad name removed":       `{"t":"tools","remove":["\u0000"]}`,
+		"a long title":             tool(`"title":"` + long(shim.MaxTextBytes+1) + `"`),
+		"a long description":       tool(`"description":"` + long(shim.MaxTextBytes+1) + `"`),
+		"a schema not in text":     tool(`"inputSchema":{}`),
+		"a schema that is broken":  tool(`"inputSchema":"{"`),
+		"an empty schema":          tool(`"inputSchema":""`),
+		"a long schema":            tool(`"inputSchema":"[` + long(shim.MaxSchemaBytes) + `]"`),
+		"annotations that are no":  tool(`"annotations":5`),
+		"a hint that is no bool":   tool(`"annotations":{"readOnlyHint":"yes"}`),
+		"many origins":             tool(`"exposedTo":[` + list(shim.MaxExposedTo+1, `"https://x"`) + `]`),
+		"a long origin":            tool(`"exposedTo":["` + long(shim.MaxTextBytes+1) + `"]`),
+		"many tools":               `{"t":"tools","add":[` + list(shim.MaxTools+1, `{"name":"a"}`) + `]}`,
+		"many removed":             `{"t":"tools","remove":[` + list(shim.MaxTools+1, `"a"`) + `]}`,
+		"deep nesting":             `{"t":"tools","x":` + strings.Repeat("[", 1<<20),
+		"a result without id":      `{"t":"result","status":"Canceled"}`,
+		"a result with a long id":  `{"t":"result","id":"` + long(shim.MaxIDBytes+1) + `","status":"Canceled"}`,
+		"an unknown status":        `{"t":"result","id":"1","status":"Fine"}`,
+		"a status of wrong case":   `{"t":"result","id":"1","status":"completed"}`,
+		"a long error":             `{"t":"result","id":"1","status":"Error","error":"` + long(shim.MaxTextBytes+1) + `"}`,
+		"a long stack":             `{"t":"result","id":"1","status":"Error","stack":"` + long(shim.MaxTextBytes+1) + `"}`,
+		"waiting without id":       `{"t":"waiting","button":"x"}`,
+		"a long button":            `{"t":"waiting","id":"1","button":"` + long(shim.MaxTextBytes+1) + `"}`,
+		"a long target":            `{"t":"result","id":"1","status":"Submitted","target":"` + long(shim.MaxTextBytes+1) + `"}`,
+		"a form that is no object": tool(`"form":true`),
+		"a long message":           `{"t":"result","id":"1","status":"Completed","output":"` + long(shim.MaxMessageBytes) + `"}`,
 	} {
 		m, err := shim.Parse(payload)
 		if err == nil {
@@ -128,6 +139,7 @@ func FuzzParse(f *testing.F) {
 		`{"t":"result","id":"7","status":"Error","error":"TypeError: x","stack":"at y"}`,
 		`{"t":"result","id":"7","status":"Error","error":"Tool not found: a","notFound":true}`,
 		`{"t":"result","id":"7","status":"Canceled"}`,
+		`{"t":"waiting","id":"7","button":"Send"}`, `{"t":"result","id":"7","status":"Submitted","target":"_top"}`,
 		`{"t":"tools","add":[{"name":"\ud800"}]}`, `{"T":"tools"}`, `[[[[`, "\x00", `{"t":"tools","add":null}`,
 	} {
 		f.Add(s)
@@ -140,8 +152,17 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		if (m.Tools == nil) == (m.Result == nil) {
+		kinds := 0
+		for _, is := range []bool{m.Tools != nil, m.Result != nil, m.Waiting != nil} {
+			if is {
+				kinds++
+			}
+		}
+		if kinds != 1 {
 			t.Fatalf("not exactly one of the kinds: %+v", m)
+		}
+		if m.Waiting != nil {
+			return
 		}
 		if m.Result != nil {
 			checkResult(t, m.Result)
@@ -155,14 +176,14 @@ func FuzzParse(f *testing.F) {
 
 func checkResult(t *testing.T, r *shim.Result) {
 	switch r.Status {
-	case shim.StatusCompleted, shim.StatusError, shim.StatusCanceled:
+	case shim.StatusCompleted, shim.StatusError, shim.StatusCanceled, shim.StatusSubmitted:
 	default:
 		t.Fatalf("status %q", r.Status)
 	}
 	if r.ID == "" || len(r.ID) > shim.MaxIDBytes || len(r.Error) > shim.MaxTextBytes || len(r.Stack) > shim.MaxTextBytes {
 		t.Fatalf("out of bounds: %+v", r)
 	}
-	if r.Status != shim.StatusError && (r.Error != "" || r.Stack != "" || r.NotFound) {
+	if r.Status != shim.StatusError && (r.Error != "" && r.Status != shim.StatusCanceled || r.Stack != "" || r.NotFound) {
 		t.Fatalf("an error in a result that is none: %+v", r)
 	}
 }

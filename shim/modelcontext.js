@@ -1,6 +1,6 @@
 // WebMCP for a browser that has none: document.modelContext as Chromium 156 gives it
-// to a page, the imperative part, for one document and its same-origin frames; and the
-// private line over which aster hears of the tools and runs them.
+// to a page, for one document and its same-origin frames (forms.js is the declarative
+// part); and the private line over which aster hears of the tools and runs them.
 //
 // The page is hostile ground. Three rules follow.
 //
@@ -476,6 +476,7 @@
     const door = (...given) => (given.length === 0 ? state.api : undefined);
     if (!late) apply(addEventListener, context, [config.door, door]);
     if (isActive(state)) {
+      attempt(() => watchForms(doc));
       const look = () => void nativeOf(state);
       const once = {__proto__: null, once: true};
       apply(addEventListener, doc, ['DOMContentLoaded', look, once]);
@@ -615,7 +616,7 @@
     const exposedTo = secureOrigins(options.exposedTo, 'exposedTo');
     return {
       __proto__: null, name, title, description, schema, annotations, exposedTo, execute, signal,
-      unwatch: nothing, native: undefined, previous: undefined, next: undefined,
+      form: undefined, autosubmit: false, unwatch: nothing, native: undefined, previous: undefined, next: undefined,
     };
   }
 
@@ -661,6 +662,7 @@
   // The tool of that name. A signal that has aborted counts at once, also while the
   // page's own listeners, which run before ours, are still being called.
   function liveTool(state, name) {
+    flushForms(state);
     const tool = state.tools[name];
     if (tool === undefined || !isAborted(tool.signal)) return tool;
     remove(state, tool);
@@ -768,6 +770,9 @@
         bad: () => d.reject(unknownError(badInput)),
         missing: () => d.reject(unknownError(notFound(name))),
         gone: () => d.reject(unknownError(transient)),
+        refused: () => d.reject(unknownError(value)),
+        dropped: () => d.reject(unknownError(value)),
+        navigated: () => d.resolve(null),
         canceled: nothing,
       }[kind];
       post(state, 2, settle);
@@ -796,12 +801,15 @@
 
   // Queues a run and returns a function that cancels it. done gets its end: "completed"
   // with the output, "failed" with what was thrown, "bad" input, "missing" tool,
-  // "canceled", or "gone" with the document (told to foreign callers only).
-  function begin(state, name, json, foreign, done, hops = 1) {
-    const run = {__proto__: null, name, done, call: undefined, over: false, canceled: false, unleave: nothing};
+  // "canceled", or "gone" with the document (told to foreign callers only); of a form also
+  // "refused" or "dropped", with the reason, and "navigated", with the target. waits is
+  // called with a button's label when the user has to press it.
+  function begin(state, name, json, foreign, done, hops = 1, waits = nothing) {
+    const run = {__proto__: null, name, done, waits, after: nothing, call: undefined, over: false, canceled: false, unleave: nothing};
     if (foreign) run.unleave = onLeave(() => finish(run, 'gone'));
     post(state, hops, () => startRun(state, run, json), () => {
       if (run.call !== undefined && isActive(state)) fire(state, makeEvent(ToolActivatedEvent, 'toolactivated', run.name));
+      run.after();
     });
     return () => post(state, 1, () => abortRun(run), () => {
       if (!run.canceled) return;
@@ -816,6 +824,10 @@
     const tool = liveTool(state, run.name);
     if (tool === undefined) {
       finish(run, 'missing');
+      return;
+    }
+    if (tool.form !== undefined) {
+      startForm(state, run, tool.form, json);
       return;
     }
     run.call = realmOf(state, tool.execute)(tool.execute, json);
@@ -1025,6 +1037,7 @@
       context: state.context,
       has: (name) => liveTool(state, name) !== undefined,
       list: () => {
+        findForms(state);
         const list = [];
         for (let tool = state.first; tool !== undefined; tool = tool.next) {
           if (!isAborted(tool.signal)) append(list, tool);
@@ -1234,7 +1247,10 @@
     const first = state.first;
     state.tools = {__proto__: null};
     state.first = state.last = undefined;
-    for (let tool = first; tool !== undefined; tool = tool.next) if (!isAborted(tool.signal)) handOver(state, tool);
+    leaveForms(state.doc);
+    for (let tool = first; tool !== undefined; tool = tool.next) {
+      if (tool.form === undefined && !isAborted(tool.signal)) handOver(state, tool);
+    }
     state.marked = {__proto__: null};
     state.known = {__proto__: null};
     state.changed = state.lastChanged = undefined;
@@ -1276,7 +1292,7 @@
   }
 
   function removeAll(state) {
-    for (let tool = state.first; tool !== undefined; tool = tool.next) remove(state, tool);
+    for (let tool = state.first; tool !== undefined; tool = tool.next) if (tool.form === undefined) remove(state, tool);
     for (const name in state.handed) remove(state, state.handed[name]);
     state.handed = {__proto__: null};
   }
@@ -1393,6 +1409,7 @@
       text += ',"annotations":{"readOnlyHint":' + a.readOnlyHint + ',"untrustedContentHint":' + a.untrustedContentHint +
         ',"consequentialHint":' + a.consequentialHint + ',"debugging":' + a.debugging + '}';
     }
+    if (tool.form !== undefined) text += ',"form":{"autosubmit":' + tool.autosubmit + '}';
     let origins = '';
     for (let i = 0; i < tool.exposedTo.length && i < limits.origins; i++) {
       origins += (origins && ',') + quote(cut(tool.exposedTo[i], limits.text));
@@ -1478,8 +1495,12 @@
       const message = head + '"Completed","output":' + quote(value) + '}';
       if (fitting(message, config.limits.message) === message.length) tell(message);
       else failed('the result is larger than ' + config.limits.message + ' bytes', '');
-    } else if (kind === 'canceled') {
-      tell(head + '"Canceled"}');
+    } else if (kind === 'canceled' || kind === 'dropped') {
+      tell(head + '"Canceled"' + (kind === 'dropped' ? ',"error":' + quote(value) : '') + '}');
+    } else if (kind === 'navigated') {
+      tell(head + '"Submitted","target":' + quote(cut(value, config.limits.text)) + '}');
+    } else if (kind === 'refused') {
+      failed(value, '');
     } else if (kind === 'missing') {
       failed(notFound(name), ',"notFound":true');
     } else if (kind === 'bad') {
@@ -1529,7 +1550,9 @@
           over = true;
           delete state.calls[id];
           report(id, kind, value, name);
-        }, 0);
+        }, 0, (label) => {
+          if (notify !== undefined) tell('{"t":"waiting","id":' + quote(id) + ',"button":' + quote(cut(label, config.limits.text)) + '}');
+        });
         if (!over) state.calls[id] = cancel;
       },
       cancel: (id) => {
@@ -1541,6 +1564,8 @@
     return late ? api : freeze(api);
   }
 
+  // @include forms.js
+
   // ---- Installation -----------------------------------------------------------------------------------------------
 
   if (config.legacy) installLegacy();
@@ -1549,5 +1574,6 @@
     install(ToolCancelEvent, cancelMembers, Event) &&
     accessor(DocumentPrototype, 'modelContext', modelContextGetter);
   if (!installed) return 'page';
+  attempt(() => watchForms(document));
   return late ? Held.aster(contextOf(document)) : undefined;
 })

@@ -75,7 +75,7 @@ func TestMatchOrigin(t *testing.T) {
 // a page of every origin in the table cannot be served.
 func TestMatchOriginInTheScript(t *testing.T) {
 	t.Parallel()
-	f := regexp.MustCompile(`(?s)\n  (function matches\(glob, origin\) \{.*?\n  \})\n`).FindStringSubmatch(shim.Script(shim.Config{}))
+	f := regexp.MustCompile(`(?s)\n  (function matches\(glob, origin\) \{.*?\n  \})\n`).FindStringSubmatch(shim.ReadableScript(shim.Config{}))
 	if f == nil {
 		t.Fatal("the script has no function matches(glob, origin)")
 	}

@@ -97,3 +97,45 @@ globalThis.settle = async (from = mc) => {
     await sleep(5);
   }
 };
+
+// Forms: put adds HTML to the page, form makes one that is a tool, "f" by name.
+globalThis.put = (html, parent = document.body) => {
+  const holder = document.createElement('div');
+  holder.innerHTML = html;
+  parent.append(holder);
+  return holder;
+};
+globalThis.form = (inner, attributes = '', parent = document.body) =>
+  put(`<form toolname=f tooldescription=d ${attributes}>${inner}</form>`, parent).firstChild;
+// Logs the schema of a form with each of these contents.
+globalThis.schemas = async (...inners) => {
+  inners.forEach((inner, i) => put(`<form toolname=s${i} tooldescription=d>${inner}</form>`));
+  await settle();
+  for (const [i, inner] of inners.entries()) log(inner, '=>', text((await get('s' + i))?.inputSchema.properties), text((await get('s' + i))?.inputSchema.required));
+};
+// Records every event that a form and its controls get.
+globalThis.record = (form, types = 'input change beforeinput invalid submit reset click keydown formdata'.split(' ')) => {
+  const seen = [];
+  for (const type of types) form.addEventListener(type, (e) => seen.push(type + ' ' + (e.target.name || e.target.id || e.target.localName) + (e.target.value === undefined ? '' : '=' + e.target.value)), true);
+  return seen;
+};
+// What a form holds.
+globalThis.held = (form) => [...form.elements].map((e) => `${e.name || e.id}:${e.type}=${e.type === 'select-multiple' ? [...e.selectedOptions].map((o) => o.value).join('+') : e.value}${e.checked ? ' on' : ''}`).join(', ');
+// Puts inner into a form and runs it with each input, from a fresh form each time.
+globalThis.fills = async (inner, ...inputs) => {
+  for (const input of inputs) {
+    const f = form(inner, 'toolautosubmit');
+    f.onsubmit = (e) => { e.preventDefault(); e.respondWith('sent'); };
+    await settle();
+    const seen = record(f, ['input', 'change', 'submit']);
+    log(input, await rej(() => run('f', input)), held(f), seen);
+    f.parentNode.remove();
+    await settle();
+  }
+};
+// Lists what the ModelContext is told from now on.
+globalThis.told = () => {
+  const seen = [];
+  for (const type of ['toolchange', 'toolactivated', 'toolcancel']) mc.addEventListener(type, (e) => seen.push(type + (e.toolName ? ' ' + e.toolName : '')));
+  return seen;
+};
