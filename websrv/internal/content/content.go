@@ -123,6 +123,8 @@ func (c *conversion) convert(body []byte, kind Kind) error {
 		return c.json(body)
 	case KindGzip:
 		return c.gzip(body)
+	case KindPDF:
+		return c.pdf(body)
 	case KindDOCX:
 		return c.docx(body)
 	case KindPPTX:

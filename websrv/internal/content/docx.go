@@ -73,7 +73,7 @@ func (c *conversion) docx(body []byte) error {
 		return err
 	}
 	if data == nil {
-		return fmt.Errorf("Word document without %s: %w", part, ErrMalformed)
+		return fmt.Errorf("document of Word without %s: %w", part, ErrMalformed)
 	}
 	a.core()
 	w := newOffice(c)
