@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -114,7 +113,7 @@ func mostlyText(s string) bool {
 
 // commandPatterns are the beginnings and the joints of commands that fetch, run or
 // destroy.
-var commandPatterns = regexp.MustCompile(`(?i)(?:^|[\s;|&` + "`" + `(])(?:` +
+var commandPatterns = lazy(`(?i)(?:^|[\s;|&` + "`" + `(])(?:` +
 	`(?:curl|wget|fetch)\s+\S*(?:-|http|\$|[\w.-]+\.[a-z]{2,})|` +
 	`(?:ba|z|da|k)?sh\s+-[a-z]*c\b|` +
 	`(?:/usr)?/bin/(?:ba|z|da|k)?sh\b|` +
@@ -127,4 +126,4 @@ var commandPatterns = regexp.MustCompile(`(?i)(?:^|[\s;|&` + "`" + `(])(?:` +
 	`(?:crontab|launchctl|systemctl|osascript|mkfifo|eval|sudo|dd)\s+\S)|` +
 	`/dev/(?:tcp|udp)/|\|\s*(?:ba|z|da)?sh\b|\$\(\s*(?:curl|wget|cat)\b`)
 
-func looksLikeCommand(s string) bool { return commandPatterns.MatchString(s) }
+func looksLikeCommand(s string) bool { return commandPatterns.get().MatchString(s) }

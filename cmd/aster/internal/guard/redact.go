@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -116,7 +115,7 @@ func (r *Redactor) String(s string) string {
 		if p.hint != "" && !strings.Contains(s, p.hint) {
 			continue
 		}
-		s = p.re.ReplaceAllString(s, p.with)
+		s = p.re.get().ReplaceAllString(s, p.with)
 	}
 	return s
 }
@@ -183,31 +182,32 @@ func secretKey(k string) bool {
 // one, is part of every match and quick to look for.
 var secretPatterns = []struct {
 	name, hint string
-	re         *regexp.Regexp
+	re         *pattern
 	with       string
 }{
-	{"private key", "PRIVATE KEY", regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`), redacted},
-	{"GitHub token", "gh", regexp.MustCompile(`\bgh[pousr]_[A-Za-z0-9]{20,}`), redacted},
-	{"GitHub token", "github_pat_", regexp.MustCompile(`\bgithub_pat_[A-Za-z0-9_]{20,}`), redacted},
-	{"GitLab token", "glpat-", regexp.MustCompile(`\bglpat-[A-Za-z0-9_-]{16,}`), redacted},
-	{"API key", "sk-", regexp.MustCompile(`\bsk-[A-Za-z0-9_-]{16,}`), redacted},
-	{"Stripe key", "k_", regexp.MustCompile(`\b[srp]k_(?:live|test)_[A-Za-z0-9]{10,}`), redacted},
-	{"Slack token", "xox", regexp.MustCompile(`\bxox[abeoprs]-[A-Za-z0-9-]{10,}`), redacted},
-	{"AWS key", "A", regexp.MustCompile(`\b(?:AKIA|ASIA|AGPA|AIDA|AROA)[A-Z0-9]{16}\b`), redacted},
-	{"Google key", "AIza", regexp.MustCompile(`\bAIza[A-Za-z0-9_-]{30,}`), redacted},
-	{"Google token", "ya29.", regexp.MustCompile(`\bya29\.[A-Za-z0-9_-]{20,}`), redacted},
-	{"npm token", "npm_", regexp.MustCompile(`\bnpm_[A-Za-z0-9]{30,}`), redacted},
-	{"Hugging Face token", "hf_", regexp.MustCompile(`\bhf_[A-Za-z0-9]{30,}`), redacted},
-	{"JSON web token", "eyJ", regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`), redacted},
-	{"password in a URL", "://", regexp.MustCompile(`(\b[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@"']*:)[^\s/@"']+@`), "${1}" + redacted + "@"},
-	{"bearer token", "", regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/-]{12,}=*`), "${1} " + redacted},
-	{"secret", "", regexp.MustCompile(`(?i)\b((?:api[_-]?key|access[_-]?token|auth[_-]?token|client[_-]?secret|password|passwd|secret)["']?\s*[=:]\s*["']?)[^\s"'&,;{}\[\]]{6,}`), "${1}" + redacted},
+	{"private key", "PRIVATE KEY", lazy(`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`), redacted},
+	{"GitHub token", "gh", lazy(`\bgh[pousr]_[A-Za-z0-9]{20,}`), redacted},
+	{"GitHub token", "github_pat_", lazy(`\bgithub_pat_[A-Za-z0-9_]{20,}`), redacted},
+	{"GitLab token", "glpat-", lazy(`\bglpat-[A-Za-z0-9_-]{16,}`), redacted},
+	{"API key", "sk-", lazy(`\bsk-[A-Za-z0-9_-]{16,}`), redacted},
+	{"Stripe key", "k_", lazy(`\b[srp]k_(?:live|test)_[A-Za-z0-9]{10,}`), redacted},
+	{"Slack token", "xox", lazy(`\bxox[abeoprs]-[A-Za-z0-9-]{10,}`), redacted},
+	{"AWS key", "AKIA", lazy(`\bAKIA[A-Z0-9]{16}\b`), redacted},
+	{"AWS key", "ASIA", lazy(`\bASIA[A-Z0-9]{16}\b`), redacted},
+	{"Google key", "AIza", lazy(`\bAIza[A-Za-z0-9_-]{30,}`), redacted},
+	{"Google token", "ya29.", lazy(`\bya29\.[A-Za-z0-9_-]{20,}`), redacted},
+	{"npm token", "npm_", lazy(`\bnpm_[A-Za-z0-9]{30,}`), redacted},
+	{"Hugging Face token", "hf_", lazy(`\bhf_[A-Za-z0-9]{30,}`), redacted},
+	{"JSON web token", "eyJ", lazy(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`), redacted},
+	{"password in a URL", "://", lazy(`(\b[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@"']*:)[^\s/@"']+@`), "${1}" + redacted + "@"},
+	{"bearer token", "", lazy(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/-]{12,}=*`), "${1} " + redacted},
+	{"secret", "", lazy(`(?i)\b((?:api[_-]?key|access[_-]?token|auth[_-]?token|client[_-]?secret|password|passwd|secret)["']?\s*[=:]\s*["']?)[^\s"'&,;{}\[\]]{6,}`), "${1}" + redacted},
 }
 
 // findSecret names the kind of secret that s seems to hold, "" if none.
 func findSecret(s string) string {
 	for _, p := range secretPatterns[:len(secretPatterns)-2] { // the last two also fit plain prose
-		if (p.hint == "" || strings.Contains(s, p.hint)) && p.re.MatchString(s) {
+		if (p.hint == "" || strings.Contains(s, p.hint)) && p.re.get().MatchString(s) {
 			return p.name
 		}
 	}

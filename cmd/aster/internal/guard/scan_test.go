@@ -262,7 +262,7 @@ func TestDetectionIsOffline(t *testing.T) {
 	files := []string{"scan.go", "hidden.go", "shadow.go", "confusable.go", "encoded.go", "phrases.go", "text.go", "digest.go", "args.go", "redact.go"}
 	allowed := []string{
 		"bytes", "cmp", "crypto/sha256", "encoding/base64", "encoding/hex", "encoding/json", "errors", "fmt", "io", "net/url", "regexp", "slices", "sort", "strings",
-		"sync/atomic", "unicode", "unicode/utf8", "github.com/aster-mcp/aster/bridge", // which has its own ban
+		"sync", "sync/atomic", "unicode", "unicode/utf8", "github.com/aster-mcp/aster/bridge", // which has its own ban
 	}
 	fset := token.NewFileSet()
 	var parsed []*ast.File
