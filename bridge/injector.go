@@ -95,8 +95,7 @@ type Injection struct {
 	// ManifestTokens are those of a manifest with whole descriptions, shown or
 	// not: what decides, with BudgetTokens, whether it is.
 	ManifestTokens int
-	// PromptTokens are those of Prompt. When the section is made it fits
-	// BudgetTokens; a kept one may take up to a quarter more.
+	// PromptTokens are those of Prompt, at most BudgetTokens.
 	PromptTokens int
 	// BudgetTokens is the share of this turn's context.
 	BudgetTokens int
@@ -179,7 +178,7 @@ func (in *Injector) Reset() {
 // Inject returns what to give the model this turn, or nil while the catalogue
 // is empty. The section is made at the first call, as rich as the budget
 // allows, and then stays the same to the byte: it is made anew only when it
-// takes a quarter more than the budget, when a richer one would take half of
+// takes more than the budget, when a richer one would take half of
 // it or less, or after Reset.
 func (in *Injector) Inject() *Injection {
 	in.mu.Lock()

@@ -194,8 +194,8 @@ func TestSectionStaysTheSame(t *testing.T) {
 		if !got.Kept || got.Prompt != first.Prompt {
 			t.Fatalf("%d tokens changed the section: level %v to %v", available, first.Level, got.Level)
 		}
-		if got.PromptTokens*100 > got.BudgetTokens*125 {
-			t.Errorf("%d tokens: kept section takes %d of %d, over a quarter too much", available, got.PromptTokens, got.BudgetTokens)
+		if got.PromptTokens > got.BudgetTokens {
+			t.Errorf("%d tokens: kept section takes %d of %d, too much", available, got.PromptTokens, got.BudgetTokens)
 		}
 	}
 	// A rebuilt, equal catalogue does not either.

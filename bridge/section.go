@@ -137,23 +137,19 @@ func (z *sizer) bare(budget int) *section {
 	return s
 }
 
-// Hysteresis: a section is left only when it takes a quarter more than the
-// budget, or when a richer one would take half of it or less.
-const (
-	overPercent  = 125
-	underPercent = 50
-)
+// underPercent is the hysteresis: a section that takes more than the budget is left at
+// once, for a richer one only when that takes half of the budget or less.
+const underPercent = 50
 
 // outgrown reports whether the section in use no longer suits the budget or
 // the catalogue that z sizes.
 func (z *sizer) outgrown(s *section, budget int) bool {
-	over := func(tokens int) bool { return tokens*100 > budget*overPercent }
-	if over(s.tokens) {
+	if s.tokens > budget {
 		return true
 	}
 	level := s.manifest.Level
 	if z.catalog != s.catalog && level > LevelInventory {
-		if now := z.at(level, budget*overPercent/100+1); now == nil || over(now.tokens) {
+		if now := z.at(level, budget); now == nil || now.tokens > budget {
 			return true
 		}
 	}
