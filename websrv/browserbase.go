@@ -12,7 +12,7 @@ import (
 type browserbase struct{ api }
 
 func newBrowserbase(n *network, o *Options) *browserbase {
-	return &browserbase{api{net: n, name: "Browserbase", base: o.baseURL(idBrowserbase), keyVar: "BROWSERBASE_API_KEY", secrets: []string{o.Keys.Browserbase},
+	return &browserbase{api{net: n, name: "Browserbase", base: o.baseURL(idBrowserbase), keyVar: "BROWSERBASE_API_KEY", secrets: o.Keys.secrets(),
 		auth: map[string]string{"X-BB-API-Key": o.Keys.Browserbase}, refine: refineBrowserbase}}
 }
 

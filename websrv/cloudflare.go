@@ -15,7 +15,7 @@ type cloudflare struct{ api }
 
 func newCloudflare(n *network, o *Options) *cloudflare {
 	return &cloudflare{api{net: n, name: "Cloudflare", base: o.baseURL(idCloudflare) + "/accounts/" + url.PathEscape(o.Keys.CloudflareAccount) + "/browser-rendering",
-		keyVar: "CLOUDFLARE_BR_ACCOUNT_ID and CLOUDFLARE_BR_API_TOKEN", secrets: []string{o.Keys.CloudflareToken},
+		keyVar: "CLOUDFLARE_BR_ACCOUNT_ID and CLOUDFLARE_BR_API_TOKEN", secrets: o.Keys.secrets(),
 		auth: map[string]string{"Authorization": "Bearer " + o.Keys.CloudflareToken}, refine: refineCloudflare}}
 }
 

@@ -20,7 +20,7 @@ type contextDev struct {
 }
 
 func newContextDev(n *network, o *Options) *contextDev {
-	return &contextDev{api: api{net: n, name: "Context.dev", base: o.baseURL(idContextDev), keyVar: "CONTEXT_DEV_API_KEY", secrets: []string{o.Keys.ContextDev},
+	return &contextDev{api: api{net: n, name: "Context.dev", base: o.baseURL(idContextDev), keyVar: "CONTEXT_DEV_API_KEY", secrets: o.Keys.secrets(),
 		auth: map[string]string{"Authorization": "Bearer " + o.Keys.ContextDev}, refine: refineContextDev}}
 }
 

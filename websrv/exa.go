@@ -10,7 +10,7 @@ import (
 type exa struct{ api }
 
 func newExa(n *network, o *Options) *exa {
-	return &exa{api{net: n, name: "Exa", base: o.baseURL(idExa), keyVar: "EXA_API_KEY", secrets: []string{o.Keys.Exa},
+	return &exa{api{net: n, name: "Exa", base: o.baseURL(idExa), keyVar: "EXA_API_KEY", secrets: o.Keys.secrets(),
 		auth: map[string]string{"x-api-key": o.Keys.Exa}, refine: refineExa}}
 }
 

@@ -12,7 +12,7 @@ import (
 type firecrawl struct{ api }
 
 func newFirecrawl(n *network, o *Options) *firecrawl {
-	return &firecrawl{api{net: n, name: "Firecrawl", base: o.baseURL(idFirecrawl), keyVar: "FIRECRAWL_API_KEY", secrets: []string{o.Keys.Firecrawl},
+	return &firecrawl{api{net: n, name: "Firecrawl", base: o.baseURL(idFirecrawl), keyVar: "FIRECRAWL_API_KEY", secrets: o.Keys.secrets(),
 		auth: map[string]string{"Authorization": "Bearer " + o.Keys.Firecrawl}, refine: refineFirecrawl}}
 }
 

@@ -24,12 +24,12 @@ type jina struct {
 const jinaPerMinute = 20
 
 func newJina(n *network, o *Options) *jina {
-	p := &jina{api: api{net: n, name: "Jina Reader", base: o.baseURL(idJina), refine: refineJina}}
+	p := &jina{api: api{net: n, name: "Jina Reader", base: o.baseURL(idJina), secrets: o.Keys.secrets(), refine: refineJina}}
 	if o.Keys.Jina == "" {
 		p.limit = rate.NewLimiter(rate.Every(time.Minute/jinaPerMinute), jinaPerMinute)
 		return p
 	}
-	p.keyVar, p.secrets, p.auth = "JINA_API_KEY", []string{o.Keys.Jina}, map[string]string{"Authorization": "Bearer " + o.Keys.Jina}
+	p.keyVar, p.auth = "JINA_API_KEY", map[string]string{"Authorization": "Bearer " + o.Keys.Jina}
 	return p
 }
 

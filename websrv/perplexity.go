@@ -10,7 +10,7 @@ import (
 type perplexity struct{ api }
 
 func newPerplexity(n *network, o *Options) *perplexity {
-	return &perplexity{api{net: n, name: "Perplexity", base: o.baseURL(idPerplexity), keyVar: "PERPLEXITY_API_KEY", secrets: []string{o.Keys.Perplexity},
+	return &perplexity{api{net: n, name: "Perplexity", base: o.baseURL(idPerplexity), keyVar: "PERPLEXITY_API_KEY", secrets: o.Keys.secrets(),
 		auth: map[string]string{"Authorization": "Bearer " + o.Keys.Perplexity}}}
 }
 
