@@ -31,7 +31,7 @@ func extract(doc *html.Node, base *url.URL, o *Options) (*Document, error) {
 		chosen = p.visible()
 	default:
 		p.ask(base)
-		chosen = p.choose()
+		chosen = p.choose(base)
 	}
 	d.BodyChars = p.bodyChars()
 	p.describe(d, base)
@@ -49,6 +49,8 @@ func newPage(doc *html.Node) *page {
 	if p.body == nil {
 		p.body = &html.Node{Type: html.ElementNode, DataAtom: atom.Body, Data: "body"}
 	}
+	p.meta.readData()
+	p.unshell()
 	p.cut()
 	return p
 }

@@ -30,8 +30,8 @@ type meta struct {
 	base      string
 	robots    string
 	jsonLD    []string // scripts of type application/ld+json
-	nextData  string   // the script with id __NEXT_DATA__
-	scripts   int
+	state     []string // other JSON: scripts of type application/json, data attributes
+	noscripts []*html.Node
 	data      structured
 }
 
@@ -50,6 +50,7 @@ func strip(doc *html.Node) *meta {
 			case m.take(c):
 				n.RemoveChild(c)
 			default:
+				m.dataAttributes(c)
 				walk(c)
 			}
 			c = next
@@ -82,7 +83,9 @@ func (m *meta) take(n *html.Node) bool {
 	case atom.Script:
 		m.script(n)
 		return true
-	case atom.Style, atom.Noscript, atom.Template, atom.Iframe, atom.Object, atom.Embed, atom.Canvas, atom.Audio:
+	case atom.Noscript:
+		m.noscripts = append(m.noscripts, n)
+	case atom.Style, atom.Template, atom.Iframe, atom.Object, atom.Embed, atom.Canvas, atom.Audio:
 		return true
 	case atom.Svg:
 		return true
@@ -127,7 +130,6 @@ func (m *meta) linkElement(n *html.Node) {
 }
 
 func (m *meta) script(n *html.Node) {
-	m.scripts++
 	c := n.FirstChild
 	if c == nil || len(c.Data) > maxScriptBytes {
 		return
@@ -137,8 +139,27 @@ func (m *meta) script(n *html.Node) {
 		if len(m.jsonLD) < maxScripts {
 			m.jsonLD = append(m.jsonLD, c.Data)
 		}
-	case attr(n, "id") == "__NEXT_DATA__":
-		m.nextData = c.Data
+	case isJSONScript(n) && len(c.Data) >= minStateBytes:
+		if len(m.state) < maxScripts {
+			m.state = append(m.state, c.Data)
+		}
+	}
+}
+
+// isJSONScript tells whether a script is data: its type says JSON, or it is Next.js's state.
+func isJSONScript(n *html.Node) bool {
+	t := strings.ToLower(attr(n, "type"))
+	return strings.HasPrefix(t, "application/json") || strings.HasSuffix(t, "+json") || attr(n, "id") == "__NEXT_DATA__"
+}
+
+// dataAttributes notes JSON in an element's attributes.
+func (m *meta) dataAttributes(n *html.Node) {
+	for i := range n.Attr {
+		v := n.Attr[i].Val
+		if len(v) >= minStateBytes && strings.HasPrefix(n.Attr[i].Key, "data-") && (v[0] == '{' || v[0] == '[') && len(m.state) < maxScripts {
+			m.state = append(m.state, v)
+			n.Attr[i].Val = ""
+		}
 	}
 }
 
