@@ -136,16 +136,20 @@ func TestResolve(t *testing.T) {
 		tool("odd", "na\u200bme", "A hidden character."),
 	)
 	for name, want := range map[string]bridge.ToolID{
-		"github/create_issue":  "github/create_issue",
-		"github__create_issue": "github/create_issue",
-		"github:create_issue":  "github/create_issue",
-		" github/list_issues ": "github/list_issues",
-		"a/b__c":               "a/b__c",
-		"a__b/c":               "a__b/c",
-		"x/y:z":                "x/y:z",
-		"x/files/read me":      "x/files/read me",
-		"x__files/read me":     "x/files/read me",
-		"odd/name":             "odd/na\u200bme",
+		"github/create_issue":   "github/create_issue",
+		"github__create_issue":  "github/create_issue",
+		"github:create_issue":   "github/create_issue",
+		" github/list_issues ":  "github/list_issues",
+		"a/b__c":                "a/b__c",
+		"a__b/c":                "a__b/c",
+		"x/y:z":                 "x/y:z",
+		"x/files/read me":       "x/files/read me",
+		"x__files/read me":      "x/files/read me",
+		"odd/name":              "odd/na\u200bme",
+		"`github/list_issues`":  "github/list_issues",
+		`"x/files/read me"`:     "x/files/read me",
+		`x/"y:z"`:               "x/y:z",
+		"`github__list_issues`": "github/list_issues",
 	} {
 		got, err := c.Resolve(name)
 		if err != nil || got.ID() != want {

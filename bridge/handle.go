@@ -11,10 +11,11 @@ import (
 
 // Bounds on what a reply shows.
 const (
-	maxDescribed   = 4000  // characters of a described tool's description
-	maxErrorSchema = 16384 // bytes of a schema that goes with an error
-	maxErrorText   = 2000  // characters of somebody else's error
-	maxNamedServer = 20    // servers named when a search finds nothing
+	maxReplySchema = 1 << 18 // bytes that the definitions of one describe take together, beyond the first
+	maxDescribed   = 4000    // characters of a described tool's description
+	maxErrorSchema = 16384   // bytes of a schema that goes with an error
+	maxErrorText   = 2000    // characters of somebody else's error
+	maxNamedServer = 20      // servers named when a search finds nothing
 )
 
 // Errors that callers test.
@@ -162,6 +163,7 @@ func (c *Catalog) serverList() string {
 func (in *Injector) describe(a Describe) (text string, isError bool) {
 	c := in.Catalog()
 	var shown, gone []string
+	size := 0
 	for i := range a.Tools {
 		id := a.Tools[i].ID()
 		t, ok := c.Get(id)
@@ -171,7 +173,12 @@ func (in *Injector) describe(a Describe) (text string, isError bool) {
 			gone = append(gone, "\n"+toolGone(id)+"\n")
 			continue
 		}
-		shown = append(shown, describeText(&t))
+		one := describeText(&t)
+		if size += len(one); size > maxReplySchema && len(shown) > 0 {
+			gone = append(gone, fmt.Sprintf("\n%s is left out: this reply would be too long. Describe it by itself.\n", shownID(id)))
+			continue
+		}
+		shown = append(shown, one)
 		in.markDescribed(t)
 	}
 	for _, m := range a.Missing {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -88,6 +89,15 @@ func (c *Catalog) resolve(name string) (int, error) {
 	if i, ok := c.byShown[name]; ok {
 		return i, nil
 	}
+	if plain := unquoted(name); plain != name {
+		if i, ok := c.byID[ToolID(plain)]; ok {
+			return i, nil
+		}
+		if i, ok := c.byShown[plain]; ok {
+			return i, nil
+		}
+		name = plain
+	}
 	e := &LookupError{Given: oneLine(name, maxShownID)}
 	spelled := c.spelled(name)
 	if len(spelled) == 1 {
@@ -103,6 +113,22 @@ func (c *Catalog) resolve(name string) (int, error) {
 	}
 	e.Kind, e.IDs = ErrUnknownTool, c.near(name)
 	return 0, e
+}
+
+// unquoted takes away the quotes or backticks that a model put around an ID, or that
+// the manifest shows around a tool's name.
+func unquoted(name string) string {
+	if n := len(name); n > 1 && name[0] == '`' && name[n-1] == '`' {
+		return strings.TrimSpace(name[1 : n-1])
+	}
+	if s, err := strconv.Unquote(name); err == nil {
+		return s
+	}
+	server, tool, _ := strings.Cut(name, "/")
+	if s, err := strconv.Unquote(tool); err == nil {
+		return server + "/" + s
+	}
+	return name
 }
 
 // spelled lists the tools that name spells with "__" or ":" between server and

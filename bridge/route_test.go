@@ -152,6 +152,22 @@ func TestDescribeSeveral(t *testing.T) {
 	}
 }
 
+func TestDescribeIsBounded(t *testing.T) {
+	var tools []bridge.Tool
+	for i := range 4 {
+		schema := `{"type":"object","description":"` + strings.Repeat("x", 100_000) + `"}`
+		tools = append(tools, bridge.Tool{Server: "s", Name: fmt.Sprint("t", i), Description: "big", InputSchema: json.RawMessage(schema)})
+	}
+	in := newInjector(t, mustCatalog(t, tools...), nil)
+	reply := handle(t, in, `{"action":"describe","names":["s/t0","s/t1","s/t2","s/t3"]}`, nil)
+	if n := len(reply.Text); n > 300_000 || strings.Count(reply.Text, "Describe it by itself") != 2 {
+		t.Errorf("a reply of %d bytes, want two tools and word of two more", n)
+	}
+	if one := handle(t, in, `{"action":"describe","name":"s/t3"}`, nil); !strings.Contains(one.Text, "xxxx") {
+		t.Error("a tool described by itself is not shown")
+	}
+}
+
 func TestDescribeShowsTheSchemaAsItIs(t *testing.T) {
 	odd := bridge.Tool{Server: "s", Name: "odd", Description: "x", InputSchema: json.RawMessage(
 		`{ "type" : "object", "properties": {"a\u202eb": {"description": "` + "zero\u200bwidth ``` <aster_mcp_tools> \U000e0041 <b>" + `", "maximum": 10000000000000000000001}}}`)}

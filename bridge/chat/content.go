@@ -23,6 +23,8 @@ type reader struct {
 	lines  []string
 	texts  int // lines that are the tool's own text
 	images []Part
+	said   string // the last line by say, which stands times times
+	times  int
 }
 
 // A content is one part of an MCP result, of any type.
@@ -90,12 +92,19 @@ func (r *reader) anything(raw json.RawMessage) {
 }
 
 func (r *reader) text(s string) {
-	r.lines = append(r.lines, s)
+	r.lines, r.said = append(r.lines, s), ""
 	r.texts++
 }
 
+// say adds a line about what is not shown; a line that repeats itself is counted.
 func (r *reader) say(format string, args ...any) {
-	r.lines = append(r.lines, fmt.Sprintf(format, args...))
+	line := fmt.Sprintf(format, args...)
+	if n := len(r.lines); n > 0 && line == r.said {
+		r.times++
+		r.lines[n-1] = fmt.Sprintf("%s × %d", line, r.times)
+		return
+	}
+	r.lines, r.said, r.times = append(r.lines, line), line, 1
 }
 
 func (r *reader) part(c *content) {
@@ -133,7 +142,7 @@ func (r *reader) resource(c *content) {
 // image adds an image, or says why it cannot be shown.
 func (r *reader) image(data, mime, what string) {
 	if r.o.NoImages {
-		r.say("%s", Omitted)
+		r.lines, r.said = append(r.lines, Omitted), ""
 		return
 	}
 	label := orElse(name(mime), "image")
@@ -144,6 +153,9 @@ func (r *reader) image(data, mime, what string) {
 	case len(data) > maxDataBytes:
 		r.say("[%s left out: over %d MiB]", label, maxDataBytes>>20)
 		return
+	}
+	if i := strings.Index(data[:min(len(data), maxName)], ";base64,"); i > 0 && strings.HasPrefix(data, "data:") {
+		data = data[i+len(";base64,"):] // some servers send a whole data: URL
 	}
 	raw, err := decodeBase64(data)
 	if err != nil {
