@@ -39,10 +39,12 @@ type attachment struct {
 	asked atomic.Int64 // answers that the tools of pages wait for
 
 	mu    sync.Mutex
-	tabs  map[*cdp.Session]*tab    // by the page's session; guarded by mu
-	calls map[string]*call         // native calls by invocation ID; guarded by mu
-	early map[string]*nativeAnswer // answers that came before their call was known; guarded by mu
-	seq   int64                    // guarded by mu
+	tabs  map[*cdp.Session]*tab // by the page's session; guarded by mu
+	calls map[string]*call      // native calls by invocation ID; guarded by mu
+	// answers are the calls that wait for a frame's next document; guarded by mu.
+	answers map[*cdp.Frame][]*call
+	early   map[string]*nativeAnswer // answers that came before their call was known; guarded by mu
+	seq     int64                    // guarded by mu
 	// watchers are the running calls that want to hear of dialogs; guarded by mu.
 	watchers map[*call]*watcher
 }
@@ -52,7 +54,7 @@ func newAttachment(opts *Options, registry *Registry, secret string) *attachment
 	return &attachment{
 		opts: opts, log: opts.Logger, registry: registry, script: shim.Script(cfg), late: shim.LateScript(cfg),
 		progress: func(string, string) {}, pages: func() {},
-		tabs: map[*cdp.Session]*tab{}, calls: map[string]*call{}, early: map[string]*nativeAnswer{},
+		tabs: map[*cdp.Session]*tab{}, calls: map[string]*call{}, answers: map[*cdp.Frame][]*call{}, early: map[string]*nativeAnswer{},
 	}
 }
 
@@ -174,16 +176,23 @@ func (a *attachment) DocumentGone(f *cdp.Frame, why cdp.Reason) {
 			t.crashed = why.Kind == cdp.Crashed
 		}
 	}
+	ended := a.endAnswers(f, why)
 	if d == nil {
 		a.mu.Unlock()
+		finishGone(ended, why)
 		return
 	}
-	removed, ended := a.endDocument(d, why)
+	removed, more := a.endDocument(d, why)
+	ended = append(ended, more...)
 	a.mu.Unlock()
 	reloading := why.Kind == cdp.Reloaded || why.Kind == cdp.Navigated && sameAddress(why.URL, d.url)
 	if len(removed) > 0 {
 		a.registry.Apply(Change{Removed: removed, Reloading: reloading})
 	}
+	finishGone(ended, why)
+}
+
+func finishGone(ended []*call, why cdp.Reason) {
 	for _, c := range ended {
 		c.finish(outcome{kind: outcomeGone, text: why.String()})
 	}
@@ -201,6 +210,9 @@ func (a *attachment) endDocument(d *document, why cdp.Reason) (removed []*PageTo
 			c.awaitNextDocument(why)
 			continue
 		}
+		if c.submitted != nil && (why.Kind == cdp.Navigated || why.Kind == cdp.Reloaded) {
+			continue
+		}
 		ended = append(ended, c)
 	}
 	d.tools, d.calls = nil, nil
@@ -215,6 +227,10 @@ func sameAddress(a, b string) bool {
 
 // FrameNavigated marks the page as loading.
 func (a *attachment) FrameNavigated(f *cdp.Frame, restored bool) {
+	if !restored && f.Context != 0 { // a window that is used again: no new context will come
+		a.pokeForms(f)
+		a.readAnswer(f)
+	}
 	if !f.Main() {
 		return
 	}
@@ -263,6 +279,8 @@ func (a *attachment) move(d *document, f *cdp.Frame) (c Change) {
 func (a *attachment) ContextCreated(f *cdp.Frame, existing bool) {
 	if existing {
 		a.adopt(f)
+	} else {
+		a.readAnswer(f)
 	}
 }
 

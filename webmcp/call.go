@@ -38,6 +38,8 @@ type call struct {
 	invocation string // native: the browser's name for the run
 	ended      bool
 	timer      *time.Timer
+	waiting    string     // what a form waits for, in words
+	submitted  *cdp.Frame // whose next document answers a form of the shim
 }
 
 type outcomeKind int
@@ -141,6 +143,7 @@ func (a *attachment) end(c *call) {
 	defer a.mu.Unlock()
 	c.ended = true
 	delete(c.doc.calls, c.id)
+	a.dropAnswer(c)
 	if c.timer != nil {
 		c.timer.Stop()
 	}
@@ -178,6 +181,7 @@ func (a *attachment) run(ctx context.Context, t *PageTool, args json.RawMessage,
 	defer a.end(c)
 	unwatch := a.watchDialogs(c, tell)
 	defer unwatch()
+	a.tellWaiting(c, tell)
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
@@ -203,7 +207,9 @@ func (a *attachment) timeoutText(c *call, timeout time.Duration) string {
 	switch {
 	case t.dialog != nil:
 		fmt.Fprintf(&b, ". The page shows a dialog (%s, %q) that the user has to answer", t.dialog.kind, clip(t.dialog.message, 200))
-	case c.tool.Declarative && (c.tool.Annotations == nil || !c.tool.Annotations.Autosubmit):
+	case c.submitted != nil:
+		b.WriteString(". The form was submitted, but no page came of it")
+	case waitsForUser(c.tool):
 		b.WriteString(". The form is filled in and waits for the user to send it")
 	}
 	return b.String()

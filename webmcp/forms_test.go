@@ -12,48 +12,112 @@ import (
 	"github.com/aster-mcp/aster/webmcp"
 )
 
-// form is a page with one form that is a tool, under native WebMCP.
+// form is a page with one form that is a tool.
 func form(attrs, rest string) string {
 	return `<!doctype html><title>form</title><form toolname="send" tooldescription="Sends it" ` + attrs + `><input name="q"><button>Send</button></form>` + rest
 }
 
-// TestFormsUnderNative covers what the bridge adds to the browser's own forms: answers
-// out of the next document, and runs that wait for the user.
-func TestFormsUnderNative(t *testing.T) {
-	r := newRig(t, true, func(o *webmcp.Options) { o.CallTimeout = 2 * time.Second })
-	r.Page("/answer", `<!doctype html><title>answer</title><script type="application/ld+json">{"found":3}</script>`)
-	r.Page("/plain", `<!doctype html><title>plain</title>`)
+// TestForms covers what the bridge makes of forms, which the browser or the shim runs:
+// answers out of the next document, and runs that wait for the user.
+func TestForms(t *testing.T) {
+	modes(t, func(t *testing.T, native bool) {
+		r := newRig(t, native, func(o *webmcp.Options) { o.CallTimeout = 4 * time.Second })
+		r.Page("/answer", `<!doctype html><title>answer</title><script type="application/ld+json">{"found":3}</script><script type="application/ld+json">no</script><script type="application/ld+json">[1]</script>`)
+		r.Page("/plain", `<!doctype html><title>plain</title>`)
+		const answer = `<script>document.forms[0].onsubmit = (e) => { e.preventDefault(); e.respondWith(Promise.resolve({sent: new FormData(e.target).get('q'), agent: e.agentInvoked})) }</script>`
+		q := map[string]any{"q": "x"}
+		for _, tc := range []struct {
+			name, attrs, rest string
+			args              map[string]any
+			isError           bool
+			want              string
+		}{
+			{"the next document answers", `toolautosubmit action="/answer"`, "", q, false, `[{"found":3},[1]]`},
+			{"a post", `toolautosubmit method="post" action="/answer"`, "", q, false, `[{"found":3},[1]]`},
+			{"the next document says nothing", `toolautosubmit action="/plain"`, "", q, false, `[]`},
+			{"the same document again", `toolautosubmit`, "", q, false, `[]`},
+			{"a page that is not there", `toolautosubmit action="/nowhere"`, "", q, false, `[]`},
+			{"another origin", `toolautosubmit action="` + r.At("b.localhost", "/answer") + `"`, "", q, true, "cross-origin navigation"},
+			{"a frame", `toolautosubmit action="/answer" target="inner"`, `<iframe name="inner" src="/plain"></iframe>`, q, false, `[{"found":3},[1]]`},
+			{"a frame that was empty", `toolautosubmit action="/answer" target="inner"`, `<iframe name="inner"></iframe>`, q, false, `[{"found":3},[1]]`},
+			{"nobody presses the button", "", "", q, true, "waits for the user to send it"},
+			{"the page answers", "toolautosubmit", answer, q, false, `{"sent":"x","agent":true}`},
+			{"an argument that does not fit", "toolautosubmit", answer, map[string]any{"q": []any{}}, true, ""},
+			{"a reset", "", `<script>document.forms[0].q.oninput = () => setTimeout(() => document.forms[0].reset(), 50)</script>`, q, true, "cancelled by a form reset"},
+			{"an update", "", `<script>document.forms[0].q.oninput = () => setTimeout(() => document.forms[0].setAttribute('tooltitle', 'T'), 50)</script>`, q, true, "definition was updated"},
+			{"validation", `toolautosubmit action="/answer"`, `<input form="f" name="r" type="email" value="x">`, q, true, "Form validation failed: r: "},
+			{"an error of the page", `toolautosubmit`, `<script>document.forms[0].onsubmit = (e) => e.preventDefault()</script>`, q, true, "programming error"},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				p := r.browser.NewPage(t, r.Page("/form/"+strings.ReplaceAll(tc.name, " ", "-"), form(`id="f" `+tc.attrs, tc.rest)))
+				defer p.Close(t)
+				r.awaitTools(t, 1)
+				wantText(t, r.call(t, "webmcp_call", map[string]any{"name": "send", "arguments": tc.args}), tc.isError, tc.want)
+			})
+			r.awaitTools(t, 0)
+		}
+	})
+}
 
-	p := r.browser.NewPage(t, r.Page("/form1", form(`toolautosubmit action="/answer"`, "")))
-	r.awaitTools(t, 1)
-	send := map[string]any{"name": "send", "arguments": map[string]any{"q": "x"}}
-	wantText(t, r.call(t, "webmcp_call", send), false, `[{"found":3}]`)
+// TestFormThatWaits tells its caller so, and goes on when the user presses the button.
+func TestFormThatWaits(t *testing.T) {
+	modes(t, func(t *testing.T, native bool) {
+		r := newRig(t, native, nil)
+		r.Page("/answer", `<!doctype html><title>answer</title><script type="application/ld+json">{"found":3}</script>`)
+		p := r.browser.NewPage(t, r.Page("/form", form(`action="/answer"`, "")))
+		r.awaitTools(t, 1)
+		want := "waiting for the user to press"
+		if !native {
+			want += ` "Send"`
+		}
+		call := func(ctx context.Context) (*mcp.CallToolResult, error) {
+			params := &mcp.CallToolParams{Name: "webmcp_call", Arguments: map[string]any{"name": "send", "arguments": map[string]any{"q": "x"}}}
+			params.SetProgressToken("p")
+			return r.client.CallTool(ctx, params)
+		}
+		told := func() bool {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			return len(r.progress) > 0 && strings.Contains(r.progress[0], want)
+		}
+		filled := func() bool { return p.EvalString(t, "document.forms[0].q.value") == "x" }
 
-	p.Navigate(t, r.Page("/form2", form(`toolautosubmit action="/plain"`, "")))
-	r.awaitTools(t, 1)
-	wantText(t, r.call(t, "webmcp_call", send), false, `[]`)
+		ctx, cancel := context.WithCancel(context.Background())
+		ended := make(chan error, 1)
+		go func() { _, err := call(ctx); ended <- err }()
+		r.await(t, "progress", told)
+		r.await(t, "the value", filled)
+		cancel()
+		<-ended
+		p.Eval(t, "document.forms[0].reset()")
 
-	p.Navigate(t, r.Page("/form3", form(`toolautosubmit action="`+r.At("b.localhost", "/answer")+`"`, "")))
-	r.awaitTools(t, 1)
-	wantText(t, r.call(t, "webmcp_call", send), true, "cross-origin navigation")
-
-	p.Navigate(t, r.Page("/form4", form("", "")))
-	r.awaitTools(t, 1)
-	wantText(t, r.call(t, "webmcp_call", send), true, "waits for the user to send it")
-
-	p.Navigate(t, r.Page("/form5", form("toolautosubmit", `<script>document.forms[0].onsubmit = (e) => { e.preventDefault(); e.respondWith(Promise.resolve({sent: new FormData(e.target).get('q')})) }</script>`)))
-	r.awaitTools(t, 1)
-	wantText(t, r.call(t, "webmcp_call", send), false, `{"sent":"x"}`)
-	wantText(t, r.call(t, "webmcp_call", map[string]any{"name": "send", "arguments": map[string]any{"q": []any{}}}), true, "")
+		done := make(chan *mcp.CallToolResult, 1)
+		go func() {
+			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			defer cancel()
+			res, err := call(ctx)
+			if err != nil {
+				t.Error(err)
+			}
+			done <- res
+		}()
+		r.await(t, "the value", filled)
+		p.Send("Runtime.evaluate", map[string]any{"expression": "document.querySelector('button').click()"})
+		if res := <-done; res != nil {
+			wantText(t, res, false, `[{"found":3}]`)
+		}
+	})
 }
 
 // TestFormThatDownloads never gets an answer from the browser.
 func TestFormThatDownloads(t *testing.T) {
-	r := newRig(t, true, func(o *webmcp.Options) { o.CallTimeout = time.Second })
-	r.Server.Config.Handler = withNoContent(r.Server.Config.Handler)
-	r.browser.NewPage(t, r.Page("/form", form(`toolautosubmit action="/204"`, "")))
-	r.awaitTools(t, 1)
-	wantText(t, r.call(t, "send", map[string]any{"q": "x"}), true, "no answer within 1s")
+	modes(t, func(t *testing.T, native bool) {
+		r := newRig(t, native, func(o *webmcp.Options) { o.CallTimeout = 2 * time.Second })
+		r.Server.Config.Handler = withNoContent(r.Server.Config.Handler)
+		r.browser.NewPage(t, r.Page("/form", form(`toolautosubmit action="/204"`, "")))
+		r.awaitTools(t, 1)
+		wantText(t, r.call(t, "send", map[string]any{"q": "x"}), true, "no answer within 2s")
+	})
 }
 
 func withNoContent(h http.Handler) http.Handler {

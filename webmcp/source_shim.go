@@ -54,6 +54,9 @@ func (a *attachment) shimSays(s *cdp.Session, e *runtime.EventInspectRequested) 
 		if msg.Result != nil {
 			a.shimResult(f, msg.Result)
 		}
+		if msg.Waiting != nil {
+			a.shimWaiting(f, msg.Waiting)
+		}
 	}
 }
 
@@ -82,6 +85,12 @@ func (a *attachment) shimTools(f *cdp.Frame, m *shim.Tools) {
 		if h := st.Annotations; h != nil {
 			t.Annotations = &Annotations{ReadOnly: h.ReadOnly, Consequential: h.Consequential, UntrustedContent: h.UntrustedContent, Debugging: h.Debugging}
 		}
+		if st.Form != nil {
+			t.Declarative = true
+			if st.Form.Autosubmit {
+				t.Annotations = &Annotations{Autosubmit: true}
+			}
+		}
 		if d.add(t) {
 			c.Added = append(c.Added, t)
 		}
@@ -92,10 +101,7 @@ func (a *attachment) shimTools(f *cdp.Frame, m *shim.Tools) {
 
 func (a *attachment) shimResult(f *cdp.Frame, m *shim.Result) {
 	a.mu.Lock()
-	var c *call
-	if t := a.tabs[f.Session.Page()]; t != nil && t.docs[f] != nil {
-		c = t.docs[f].calls[m.ID]
-	}
+	c := a.callOf(f, m.ID)
 	a.mu.Unlock()
 	if c == nil {
 		return // answered too late: the call has ended otherwise
@@ -104,7 +110,9 @@ func (a *attachment) shimResult(f *cdp.Frame, m *shim.Result) {
 	case shim.StatusCompleted:
 		c.finish(outcome{kind: outcomeText, text: m.Output})
 	case shim.StatusCanceled:
-		c.finish(outcome{kind: outcomeCanceled})
+		c.finish(outcome{kind: outcomeCanceled, text: m.Error})
+	case shim.StatusSubmitted:
+		a.submitted(f, c, m.Target)
 	default:
 		kind := outcomeError
 		if m.NotFound {
