@@ -1,0 +1,167 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// The methods below give a gateway the rest of a server. Each starts the server
+// if it is not connected, ends with the call limit of the Spec, and has the
+// errors of [Source.Call]. Lists hold at most MaxPages pages of MaxTools entries in all; a
+// server without the feature has empty ones.
+
+// over makes a request on a live connection.
+func over[R any](ctx context.Context, s *Source, f func(context.Context, *mcp.ClientSession) (R, error)) (R, error) {
+	var none R
+	for try := 0; ; try++ {
+		c, err := s.connected(ctx, false)
+		if err != nil {
+			return none, s.explain(ctx, nil, err)
+		}
+		res, err := overConn(ctx, s, c, f)
+		switch {
+		case err == nil:
+			return res, nil
+		case try == 0 && ctx.Err() == nil && notSent(err):
+			s.drop(c)
+			continue
+		}
+		return none, s.explain(ctx, c, err)
+	}
+}
+
+func overConn[R any](ctx context.Context, s *Source, c *conn, f func(context.Context, *mcp.ClientSession) (R, error)) (res R, err error) {
+	patience := limit(s.spec.CallTimeout, DefaultCallTimeout)
+	ctx, clock := newClock(ctx, patience, &c.asking)
+	defer clock.stop()
+	ctx, cancel := until(ctx, c.closing)
+	defer cancel()
+	leave, err := c.enter(ctx)
+	if err == nil {
+		defer leave()
+		res, err = f(ctx, c.session)
+	}
+	if err != nil && timedOut(ctx) {
+		err = fmt.Errorf("%w: %s", ErrCallTimeout, patience)
+	}
+	return res, err
+}
+
+// pages collects a list. A repeated cursor or too many pages end it; so does an
+// unknown method, on the first.
+func pages[T any](next func(cursor string) ([]T, string, error)) ([]T, error) {
+	var all []T
+	seen := map[string]bool{}
+	for cursor := ""; ; {
+		items, more, err := next(cursor)
+		var rpc *jsonrpc.Error
+		if errors.As(err, &rpc) && rpc.Code == jsonrpc.CodeMethodNotFound && len(seen) == 0 {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, items...)
+		if len(all) > MaxTools {
+			return nil, fmt.Errorf("the list has over %d entries", MaxTools)
+		}
+		if more == "" {
+			return all, nil
+		}
+		if seen[more] || len(seen) == MaxPages {
+			return nil, fmt.Errorf("the list repeats a cursor or has over %d pages", MaxPages)
+		}
+		seen[more] = true
+		cursor = more
+	}
+}
+
+// Resources lists the server's resources.
+func (s *Source) Resources(ctx context.Context) ([]*mcp.Resource, error) {
+	return over(ctx, s, func(ctx context.Context, cs *mcp.ClientSession) ([]*mcp.Resource, error) {
+		return pages(func(cursor string) ([]*mcp.Resource, string, error) {
+			r, err := cs.ListResources(ctx, &mcp.ListResourcesParams{Cursor: cursor})
+			if err != nil {
+				return nil, "", err
+			}
+			return r.Resources, r.NextCursor, nil
+		})
+	})
+}
+
+// ResourceTemplates lists the server's resource templates.
+func (s *Source) ResourceTemplates(ctx context.Context) ([]*mcp.ResourceTemplate, error) {
+	return over(ctx, s, func(ctx context.Context, cs *mcp.ClientSession) ([]*mcp.ResourceTemplate, error) {
+		return pages(func(cursor string) ([]*mcp.ResourceTemplate, string, error) {
+			r, err := cs.ListResourceTemplates(ctx, &mcp.ListResourceTemplatesParams{Cursor: cursor})
+			if err != nil {
+				return nil, "", err
+			}
+			return r.ResourceTemplates, r.NextCursor, nil
+		})
+	})
+}
+
+// ReadResource reads a resource.
+func (s *Source) ReadResource(ctx context.Context, p *mcp.ReadResourceParams) (*mcp.ReadResourceResult, error) {
+	return over(ctx, s, func(ctx context.Context, cs *mcp.ClientSession) (*mcp.ReadResourceResult, error) {
+		return cs.ReadResource(ctx, p)
+	})
+}
+
+// Subscribe asks to hear of changes of a resource; see Handlers.ResourceUpdated.
+// A subscription ends with the connection.
+func (s *Source) Subscribe(ctx context.Context, uri string) error {
+	_, err := over(ctx, s, func(ctx context.Context, cs *mcp.ClientSession) (struct{}, error) {
+		return struct{}{}, cs.Subscribe(ctx, &mcp.SubscribeParams{URI: uri})
+	})
+	return err
+}
+
+// Unsubscribe ends a subscription.
+func (s *Source) Unsubscribe(ctx context.Context, uri string) error {
+	_, err := over(ctx, s, func(ctx context.Context, cs *mcp.ClientSession) (struct{}, error) {
+		return struct{}{}, cs.Unsubscribe(ctx, &mcp.UnsubscribeParams{URI: uri})
+	})
+	return err
+}
+
+// Prompts lists the server's prompts.
+func (s *Source) Prompts(ctx context.Context) ([]*mcp.Prompt, error) {
+	return over(ctx, s, func(ctx context.Context, cs *mcp.ClientSession) ([]*mcp.Prompt, error) {
+		return pages(func(cursor string) ([]*mcp.Prompt, string, error) {
+			r, err := cs.ListPrompts(ctx, &mcp.ListPromptsParams{Cursor: cursor})
+			if err != nil {
+				return nil, "", err
+			}
+			return r.Prompts, r.NextCursor, nil
+		})
+	})
+}
+
+// Prompt gets a prompt.
+func (s *Source) Prompt(ctx context.Context, p *mcp.GetPromptParams) (*mcp.GetPromptResult, error) {
+	return over(ctx, s, func(ctx context.Context, cs *mcp.ClientSession) (*mcp.GetPromptResult, error) {
+		return cs.GetPrompt(ctx, p)
+	})
+}
+
+// Complete asks for completions of an argument.
+func (s *Source) Complete(ctx context.Context, p *mcp.CompleteParams) (*mcp.CompleteResult, error) {
+	return over(ctx, s, func(ctx context.Context, cs *mcp.ClientSession) (*mcp.CompleteResult, error) {
+		return cs.Complete(ctx, p)
+	})
+}
+
+// SetLogLevel sets the least severity of log messages, for servers of revisions
+// before 2026-07-28.
+func (s *Source) SetLogLevel(ctx context.Context, level mcp.LoggingLevel) error {
+	_, err := over(ctx, s, func(ctx context.Context, cs *mcp.ClientSession) (struct{}, error) {
+		return struct{}{}, cs.SetLoggingLevel(ctx, &mcp.SetLoggingLevelParams{Level: level})
+	})
+	return err
+}

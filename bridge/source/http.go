@@ -1,0 +1,308 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+const (
+	maxRedirects  = 10
+	maxErrorBytes = 64 << 10 // of the body of an HTTP error
+)
+
+var (
+	errOtherOrigin = errors.New("leads to another origin")
+	errSilent      = errors.New("no answer to the request")
+	errTooLong     = errors.New("the answer is over 32 MiB")
+)
+
+// A web is the HTTP side of one connection. It is the RoundTripper of the SDK's
+// client: whatever is sent or followed passes it, and only to the one origin.
+type web struct {
+	tap     *tap
+	base    http.RoundTripper
+	own     *http.Transport // base, where it is ours to close
+	origin  string
+	headers http.Header
+	spec    *Spec
+	// limit bounds the wait for the headers of requests that the SDK sends
+	// without a context that ends.
+	limit time.Duration
+
+	mu      sync.Mutex
+	closed  bool
+	cancels map[*http.Request]context.CancelFunc // requests under way, bodies included
+	status  int                                  // of the last HTTP error
+	refused string                               // the origin that a redirect named
+	first   string                               // the first bytes of a body that is not MCP
+}
+
+// newWeb expects a checked URL.
+func newWeb(spec *Spec, base http.RoundTripper, t *tap, limit time.Duration) *web {
+	w := &web{tap: t, base: base, spec: spec, limit: limit, headers: http.Header{}, cancels: map[*http.Request]context.CancelFunc{}}
+	if base == nil {
+		w.own = &http.Transport{
+			Proxy:                  http.ProxyFromEnvironment,
+			ForceAttemptHTTP2:      true,
+			TLSHandshakeTimeout:    DefaultStartTimeout,
+			IdleConnTimeout:        90 * time.Second,
+			ExpectContinueTimeout:  time.Second,
+			MaxResponseHeaderBytes: 256 << 10,
+		}
+		w.base = w.own
+	}
+	if u, err := url.Parse(spec.URL); err == nil {
+		w.origin = origin(u)
+	}
+	for k, v := range spec.Headers {
+		w.headers.Set(k, v)
+	}
+	return w
+}
+
+// client is what the SDK uses.
+func (w *web) client() *http.Client {
+	return &http.Client{Transport: w, CheckRedirect: w.checkRedirect}
+}
+
+// transport is the SDK's transport over w.
+func (w *web) transport() mcp.Transport {
+	if w.spec.SSE {
+		return &mcp.SSEClientTransport{Endpoint: w.spec.URL, HTTPClient: w.client(), MaxEventSize: 2 * MaxMessageBytes}
+	}
+	return &mcp.StreamableClientTransport{Endpoint: w.spec.URL, HTTPClient: w.client(), OAuthHandler: w.spec.OAuth, MaxEventSize: 2 * MaxMessageBytes}
+}
+
+// origin is scheme, host and port in one spelling.
+func origin(u *url.URL) string {
+	scheme, host, port := strings.ToLower(u.Scheme), strings.ToLower(u.Hostname()), u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[scheme]
+	}
+	return scheme + "://" + strings.TrimSuffix(host, ".") + ":" + port
+}
+
+// checkRedirect follows redirects inside the origin only.
+func (w *web) checkRedirect(req *http.Request, via []*http.Request) error {
+	if len(via) >= maxRedirects {
+		return fmt.Errorf("over %d redirects", maxRedirects)
+	}
+	return w.checkOrigin(req.URL)
+}
+
+func (w *web) checkOrigin(u *url.URL) error {
+	if origin(u) == w.origin {
+		return nil
+	}
+	w.mu.Lock()
+	w.refused = origin(u)
+	w.mu.Unlock()
+	return fmt.Errorf("%w, %s", errOtherOrigin, origin(u))
+}
+
+// RoundTrip sends one request, with the spec's headers, to the spec's origin.
+func (w *web) RoundTrip(req *http.Request) (*http.Response, error) {
+	if err := w.checkOrigin(req.URL); err != nil {
+		return nil, err
+	}
+	method := w.look(req)
+	ctx, cancel := context.WithCancel(req.Context())
+	out := req.Clone(ctx)
+	for _, k := range slices.Sorted(maps.Keys(w.headers)) {
+		if out.Header.Get(k) == "" || k == "User-Agent" {
+			out.Header[k] = w.headers[k]
+		}
+	}
+	if !w.track(req, cancel) {
+		cancel()
+		return nil, ErrClosed
+	}
+	var timer *time.Timer
+	if bounded := method == methodDiscover || method == methodListen; bounded && w.limit > 0 {
+		timer = time.AfterFunc(w.limit, cancel)
+	}
+	resp, err := w.send(out)
+	if timer != nil && !timer.Stop() && err != nil && req.Context().Err() == nil {
+		err = errSilent
+	}
+	if err != nil {
+		w.untrack(req)
+		return nil, err
+	}
+	w.read(resp, req)
+	return resp, nil
+}
+
+// send authorizes requests of the old transport, for which the SDK does not.
+func (w *web) send(req *http.Request) (*http.Response, error) {
+	h := w.spec.OAuth
+	if h == nil || !w.spec.SSE || w.headers.Get("Authorization") != "" {
+		return w.base.RoundTrip(req)
+	}
+	try := func() (*http.Response, error) {
+		again := req.Clone(req.Context())
+		if req.GetBody != nil {
+			body, err := req.GetBody()
+			if err != nil {
+				return nil, err
+			}
+			again.Body = body
+		}
+		if tokens, err := h.TokenSource(req.Context()); err == nil && tokens != nil {
+			if token, err := tokens.Token(); err == nil && token != nil {
+				again.Header.Set("Authorization", "Bearer "+token.AccessToken)
+			}
+		}
+		return w.base.RoundTrip(again)
+	}
+	resp, err := try()
+	if err != nil || resp.StatusCode != http.StatusUnauthorized {
+		return resp, err
+	}
+	if err := h.Authorize(req.Context(), req, resp); err != nil {
+		return nil, err
+	}
+	return try()
+}
+
+// look shows the tap what is sent and returns its method.
+func (w *web) look(req *http.Request) string {
+	if req.Method != http.MethodPost || req.GetBody == nil {
+		return ""
+	}
+	body, err := req.GetBody()
+	if err != nil {
+		return ""
+	}
+	defer body.Close()
+	message, err := io.ReadAll(body)
+	if err != nil {
+		return ""
+	}
+	return w.tap.outgoing(message)
+}
+
+func (w *web) track(req *http.Request, cancel context.CancelFunc) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return false
+	}
+	w.cancels[req] = cancel
+	return true
+}
+
+func (w *web) untrack(req *http.Request) {
+	w.mu.Lock()
+	cancel := w.cancels[req]
+	delete(w.cancels, req)
+	w.mu.Unlock()
+	if cancel != nil {
+		cancel()
+	}
+}
+
+// read puts a bounded body that passes the tap in place of the server's.
+func (w *web) read(resp *http.Response, req *http.Request) {
+	body := &webBody{r: resp.Body, raw: resp.Body, done: func() { w.untrack(req) }}
+	media, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
+	switch media = strings.ToLower(strings.TrimSpace(media)); {
+	case resp.StatusCode >= 300:
+		w.mu.Lock()
+		w.status = resp.StatusCode
+		w.mu.Unlock()
+		body.r = io.LimitReader(resp.Body, maxErrorBytes)
+	case media == "text/event-stream":
+		body.r = newEventFilter(resp.Body, w.tap)
+	case media == "application/json":
+		body.r = &jsonBody{r: resp.Body, tap: w.tap}
+	case req.Method == http.MethodPost && resp.StatusCode != http.StatusAccepted && resp.StatusCode != http.StatusNoContent:
+		// The SDK refuses other types unread.
+		first, _ := io.ReadAll(io.LimitReader(resp.Body, maxFirstBytes))
+		w.mu.Lock()
+		if w.first == "" {
+			w.first = string(first)
+		}
+		w.mu.Unlock()
+		body.r = http.NoBody
+	default:
+		body.r = io.LimitReader(resp.Body, maxErrorBytes)
+	}
+	resp.Body, resp.ContentLength = body, -1
+	resp.Header.Del("Content-Length")
+}
+
+// kill ends all requests under way.
+func (w *web) kill() {
+	w.mu.Lock()
+	w.closed = true
+	cancels := slices.Collect(maps.Values(w.cancels))
+	w.mu.Unlock()
+	for _, cancel := range cancels {
+		cancel()
+	}
+	if w.own != nil {
+		w.own.CloseIdleConnections()
+	}
+}
+
+// A webBody is a response's body that says when it is done with.
+type webBody struct {
+	r    io.Reader
+	raw  io.Closer
+	once sync.Once
+	done func()
+}
+
+// Read reads what the tap lets pass.
+func (b *webBody) Read(p []byte) (int, error) { return b.r.Read(p) }
+
+// Close closes the server's body.
+func (b *webBody) Close() error {
+	err := b.raw.Close()
+	b.once.Do(b.done)
+	return err
+}
+
+// A jsonBody is one message. It is read when it is asked for.
+type jsonBody struct {
+	r    io.Reader
+	tap  *tap
+	rest []byte
+	err  error
+}
+
+// Read reads the message as the tap gives it. An over-long one is an error.
+func (b *jsonBody) Read(p []byte) (int, error) {
+	if b.err == nil && b.rest == nil {
+		text, err := io.ReadAll(io.LimitReader(b.r, MaxMessageBytes+1))
+		switch {
+		case err != nil:
+			b.err = err
+		case len(text) > MaxMessageBytes:
+			b.err = errTooLong
+		default:
+			b.err = io.EOF
+			if out := b.tap.incoming(text); len(out) > 0 {
+				b.rest = out[0]
+			}
+		}
+	}
+	if len(b.rest) > 0 {
+		n := copy(p, b.rest)
+		b.rest = b.rest[n:]
+		return n, nil
+	}
+	return 0, b.err
+}
