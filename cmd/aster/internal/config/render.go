@@ -61,6 +61,9 @@ func renderText(s string) string {
 	case "true", "false", "yes", "no", "on", "off", "y", "n", "null":
 		plain = false
 	}
+	if _, err := time.ParseDuration(s); err == nil && s[0] >= '1' && s[0] <= '9' {
+		plain = true
+	}
 	if plain {
 		return s
 	}
