@@ -102,6 +102,7 @@ Begin with "aster demo": it shows the whole way on a page of its own.`,
 	root.AddCommand(a.demoCommand(), a.doctorCommand(), a.mcpCommand(), a.versionCommand(), a.webCommand(),
 		topic("exit-codes", "what the exit codes mean", exitCodesHelp),
 		topic("environment", "the variables that aster reads", environmentHelp))
+	a.addConfigCommands(root)
 	cobra.MousetrapHelpText = "" // a client may start us from a window
 	return root
 }
