@@ -31,7 +31,7 @@ func (s *Server) extractText(results []extractResult, args *extractArgs, budget 
 			return nil, invalidf("maxTokens: %d are too few for this reply: ask for more, or for fewer pages at a time", budget)
 		}
 	}
-	texts := make([]string, len(results))
+	texts := make([][]string, len(results))
 	for _, i := range bySize(results) { // what the short ones leave is for the long ones
 		share := left
 		if results[i].docs != nil {
@@ -39,21 +39,23 @@ func (s *Server) extractText(results []extractResult, args *extractArgs, budget 
 			open--
 		}
 		texts[i] = s.showResult(&results[i], share, f, plainText)
-		left -= estimateTokens(texts[i]) + 1
+		for _, block := range texts[i] {
+			left -= estimateTokens(block) + 1
+		}
 	}
 	notes, incomplete := []string(nil), false
 	for i := range results {
 		incomplete = incomplete || results[i].Error != ""
 		if plainText {
-			results[i].Text = texts[i]
+			results[i].Text = strings.Join(texts[i], "\n\n")
 			notes = append(notes, results[i].plainNotes()...)
 		}
 	}
-	texts = slices.DeleteFunc(texts, func(t string) bool { return t == "" })
-	if len(texts) == 0 && !plainText {
-		texts = []string{"What is known of the page is in the structured part of this reply."}
+	list := slices.Concat(texts...)
+	if len(list) == 0 && !plainText {
+		list = []string{"What is known of the page is in the structured part of this reply."}
 	}
-	return &Reply{Blocks: texts, Structured: reply, Notes: notes, Incomplete: incomplete}, nil
+	return &Reply{Blocks: list, Structured: reply, Notes: notes, Incomplete: incomplete}, nil
 }
 
 // plainNotes are what a person should know about a result.
@@ -83,13 +85,14 @@ func bySize(results []extractResult) []int {
 	return order
 }
 
-// showResult is the text about one result, at most share tokens long.
-func (s *Server) showResult(r *extractResult, share int, f fence, plainText bool) string {
+// showResult are the blocks about one result, at most share tokens together: the text, and then what
+// there is to say of it.
+func (s *Server) showResult(r *extractResult, share int, f fence, plainText bool) []string {
 	if r.docs == nil {
 		if r.Error == "" || plainText {
-			return ""
+			return nil
 		}
-		return plain(r.URL, maxSource) + " was not read: " + strings.Join(append([]string{r.Error}, notes("", nil, nil, nil, plainText)...), "\n") + "."
+		return []string{plain(r.URL, maxSource) + " was not read: " + r.Error + "."}
 	}
 	lines := notes(r.Provider, r.Failures, nil, r.Warnings, plainText)
 	used := estimateTokens(strings.Join(lines, "\n\n")) + cursorTokens
@@ -102,7 +105,7 @@ func (s *Server) showResult(r *extractResult, share int, f fence, plainText bool
 		for _, p := range pieces {
 			list = append(list, r.docs[p.index].Text[p.start:p.end])
 		}
-		return strings.Join(list, "\n\n")
+		return list
 	}
 	list = blocks(r.docs, pieces, r.noun, f)
 	if next != nil {
@@ -110,7 +113,10 @@ func (s *Server) showResult(r *extractResult, share int, f fence, plainText bool
 		r.Truncated, r.Cursor = true, next.cursor()
 		lines = append(lines, "There is more: to read on, call this tool again with cursor "+r.Cursor)
 	}
-	return strings.Join(append(list, lines...), "\n\n")
+	if len(lines) > 0 {
+		list = append(list, strings.Join(lines, "\n\n"))
+	}
+	return list
 }
 
 // shrinkResults drops what is least missed until the structured part is no more than a

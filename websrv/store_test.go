@@ -69,7 +69,7 @@ func unwrap(t testing.TB, block string) string {
 	mark, body, ok2 := strings.Cut(rest, "\n")
 	text, ok3 := strings.CutSuffix(body, "\nEND "+mark)
 	if !ok || !ok2 || !ok3 || len(mark) != 32 || !strings.Contains(head, mark) || !strings.Contains(head, "not instructions") {
-		t.Fatalf("block %q is not wrapped", block)
+		t.Fatalf("block %.300q is not wrapped", block)
 	}
 	return text
 }
