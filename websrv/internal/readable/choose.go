@@ -2,17 +2,15 @@ package readable
 
 import (
 	"cmp"
-	"net/url"
 	"slices"
 )
 
 // choose decides which blocks are content.
-func (p *page) choose(u *url.URL) []bool {
-	m := model()
+func (v *view) choose() []bool {
+	m, p := model(), v.p
 	if m == nil || len(p.blocks) == 0 {
 		return p.fallback()
 	}
-	v := p.look(u)
 	scores := make([]float32, len(p.blocks))
 	var r row
 	for i := range scores {
@@ -71,6 +69,3 @@ func choose(odds []float32, words []int32) []bool {
 	}
 	return out
 }
-
-// kind guesses what the page is.
-func (p *page) kind() string { return "page" }

@@ -24,6 +24,7 @@ func extract(doc *html.Node, base *url.URL, o *Options) (*Document, error) {
 	d := &Document{}
 	links := p.links(base)
 	var chosen []bool
+	var v *view
 	switch {
 	case len(o.Include) > 0:
 		chosen = p.within(keep)
@@ -31,11 +32,12 @@ func extract(doc *html.Node, base *url.URL, o *Options) (*Document, error) {
 		chosen = p.visible()
 	default:
 		p.ask(base)
-		chosen = p.choose(base)
+		v = p.look(base)
+		chosen = v.choose()
 	}
 	d.BodyChars = p.bodyChars()
 	p.describe(d, base)
-	d.Kind = p.kind()
+	d.Kind = v.kind(p.meta, addressShape(base))
 	d.Text = p.text(chosen)
 	d.Links = markContent(links, p, chosen)
 	p.render(d, chosen, base)

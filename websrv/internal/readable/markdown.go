@@ -3,6 +3,7 @@ package readable
 import (
 	"bytes"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
@@ -12,6 +13,12 @@ import (
 	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/table"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+)
+
+// Bounds of cells that span columns or rows.
+const (
+	maxSpan    = 30
+	maxSpanned = 20000
 )
 
 // render prunes the document to the chosen blocks and fills Markdown and Outline.
@@ -60,6 +67,8 @@ type pruner struct {
 	base   *url.URL
 	block  []bool // whether a text node is of a chosen block, by its number
 	next   int    // number of the next text node
+
+	spanned int // cells that the table cells so far take
 }
 
 // prune removes what was not chosen below n and tells whether anything is left.
@@ -104,6 +113,7 @@ func (pr *pruner) keep(c *html.Node, pre bool) bool {
 		return pr.around() && pr.image(c)
 	case a == atom.Td || a == atom.Th:
 		pr.prune(c, pre)
+		pr.spans(c)
 		return true // an empty cell keeps its column
 	}
 	if !pr.prune(c, pre || c.DataAtom == atom.Pre) {
@@ -111,6 +121,22 @@ func (pr *pruner) keep(c *html.Node, pre bool) bool {
 	}
 	pr.clean(c)
 	return true
+}
+
+// spans bounds how many columns and rows a cell takes, of which Markdown writes each.
+func (pr *pruner) spans(cell *html.Node) {
+	var attrs []html.Attribute
+	cells := 1
+	for _, k := range [...]string{"colspan", "rowspan"} {
+		if n, err := strconv.Atoi(attr(cell, k)); err == nil && n > 1 && n <= maxSpan {
+			attrs = append(attrs, html.Attribute{Key: k, Val: strconv.Itoa(n)})
+			cells *= n
+		}
+	}
+	if pr.spanned += cells; pr.spanned > maxSpanned {
+		attrs = nil
+	}
+	cell.Attr = attrs
 }
 
 // around tells whether the text before and the text after are both chosen.

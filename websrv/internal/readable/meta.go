@@ -44,7 +44,7 @@ func strip(doc *html.Node) *meta {
 		for c := n.FirstChild; c != nil; {
 			next := c.NextSibling
 			switch {
-			case c.Type == html.CommentNode:
+			case c.Type == html.CommentNode || c.Type == html.TextNode && idle(c, n):
 				n.RemoveChild(c)
 			case c.Type != html.ElementNode:
 			case m.take(c):
@@ -58,6 +58,20 @@ func strip(doc *html.Node) *meta {
 	}
 	walk(doc)
 	return m
+}
+
+// idle tells whether a text is white space between blocks, which shows nowhere.
+func idle(c, parent *html.Node) bool {
+	for i := 0; i < len(c.Data); i++ {
+		if c.Data[i] != ' ' && c.Data[i] != '\n' && c.Data[i] != '\t' && c.Data[i] != '\r' {
+			return false
+		}
+	}
+	if parent.DataAtom == atom.Pre || !blockLevel(parent.DataAtom) {
+		return false
+	}
+	edge := func(s *html.Node) bool { return s == nil || s.Type == html.ElementNode && blockLevel(s.DataAtom) }
+	return edge(c.PrevSibling) || edge(c.NextSibling)
 }
 
 // take reads an element for metadata and tells whether it can go.

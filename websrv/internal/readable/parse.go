@@ -11,7 +11,7 @@ import (
 // parse never fails: what the tree builder refuses (it stops at 512 open elements) is read again
 // as a flat run of paragraphs and headings. The result always has a body.
 func parse(page []byte) *html.Node {
-	page = bytes.ToValidUTF8(page, []byte("\uFFFD"))
+	page = thin(page)
 	doc, err := html.Parse(bytes.NewReader(page))
 	if err != nil {
 		doc, err = html.Parse(strings.NewReader(flatten(page)))

@@ -47,8 +47,8 @@ type Document struct {
 	Image       string // absolute URL of the page's own picture of itself
 	URL         string // canonical URL if it is on the page's host, else the URL given
 
-	// Kind is what the page is: article, forum, product, collection, listing, documentation,
-	// service, or page where nothing tells. It is a guess from structured data and shape.
+	// Kind is what the page is, one of the Kind constants: a guess from structured data, address
+	// and shape.
 	Kind string
 
 	Markdown string    // the content, links and images absolute
