@@ -40,6 +40,10 @@ func openAITool(read bool) json.RawMessage {
 		string(description) + `,"parameters":` + string(parameters(read)) + `}}`)
 }
 
+// MCPTool is the definition of aster_mcp for a tools/list, with the action read or
+// without: that of [Injection], for a host that lists it before it has a catalogue.
+func MCPTool(read bool) json.RawMessage { return mcpTool(read) }
+
 // mcpTool is the definition for a tools/list.
 func mcpTool(read bool) json.RawMessage {
 	description, _ := json.Marshal(toolDescription)

@@ -26,7 +26,9 @@ func (a *app) listCommand() *cobra.Command {
 		Use: "list", Short: "List the servers, and the rules that hold tools back", Args: noArgs,
 		Long: `Connects to all servers and shows how each stands, how many tools of it a model can reach,
 what is held back by which rule in which file, and the command that would change it.`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(func() error { return listRun(cmd.Context(), o) }) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.run(func() error { return listRun(cmd.Context(), o) })
+		},
 	}
 	o.bindRead(cmd)
 	cmd.Flags().BoolVar(&o.noConnect, "no-connect", false, "say only what the files say, and start nothing")

@@ -21,12 +21,10 @@ const (
 // mcpCommand holds the MCP servers.
 func (a *app) mcpCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "mcp", Short: "MCP servers", Args: cobra.ArbitraryArgs, RunE: group}
-	serve := &cobra.Command{
-		Use: "serve", Short: "Serve one MCP server on stdin and stdout", Args: cobra.ArbitraryArgs, RunE: group,
-		Long: "Serve one MCP server on stdin and stdout, for an MCP client that starts this command.",
-	}
-	serve.AddCommand(a.serveWebMCPCommand(), a.serveWebCommand())
-	cmd.AddCommand(serve)
+	cmd.AddCommand(a.serveCommand())
+	cmd.AddCommand(a.useCommands()...)
+	cmd.AddCommand(a.recordCommands()...)
+	cmd.AddCommand(a.approveCommand())
 	return cmd
 }
 

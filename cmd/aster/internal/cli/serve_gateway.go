@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/aster-mcp/aster/cmd/aster/internal/config"
+	"github.com/aster-mcp/aster/cmd/aster/internal/host"
+)
+
+type serveGatewayOptions struct {
+	sessionOptions
+	expose string
+}
+
+// serveCommand serves the gateway, or one server.
+func (a *app) serveCommand() *cobra.Command {
+	o := &serveGatewayOptions{sessionOptions: sessionOptions{configSource: configSource{app: a}}}
+	cmd := &cobra.Command{
+		Use: "serve [SERVER]", Short: "Serve MCP servers on stdin and stdout: all of them, or one", Args: cobra.ArbitraryArgs,
+		Long: `Without a name: the gateway. All servers of the configuration stand behind one tool,
+aster_mcp, with which a model searches tools, reads the schema of one and calls it; what
+there is stands in the server's instructions, as much of it as mcp.inventory_percent allows.
+
+With the name of a configured server: that server alone, under its own tool names, with the
+same policy, approval and record of calls in front.
+
+Servers that are not up within a second join later.`,
+		Example: `  aster mcp serve
+  aster mcp serve --expose both
+  aster mcp serve github`,
+		RunE:              func(cmd *cobra.Command, args []string) error { return serveGatewayRun(cmd.Context(), o, args) },
+		ValidArgsFunction: o.completeServers,
+	}
+	cmd.Flags().StringVar(&o.file, "config", "", "read this `file` in place of yours and the project's")
+	cmd.Flags().StringVar(&o.expose, "expose", host.ExposeBridge, "what to list without a name: `bridge`, tools or both")
+	cmd.RegisterFlagCompletionFunc("expose", cobra.FixedCompletions([]string{host.ExposeBridge, host.ExposeTools, host.ExposeBoth}, cobra.ShellCompDirectiveNoFileComp))
+	o.bindSession(cmd)
+	cmd.AddCommand(a.serveWebMCPCommand(), a.serveWebCommand())
+	return cmd
+}
+
+func serveGatewayRun(ctx context.Context, o *serveGatewayOptions, args []string) error {
+	if len(args) > 1 {
+		return usagef("aster mcp serve takes one server or none, but got %q", args)
+	}
+	c, _, err := o.load()
+	if err != nil {
+		return err
+	}
+	var only []string
+	gateway := &host.GatewayOptions{Expose: o.expose}
+	if len(args) == 1 {
+		if err := servable(c, args[0]); err != nil {
+			return err
+		}
+		only = args
+		gateway = &host.GatewayOptions{Expose: host.ExposeTools, Own: true}
+	}
+	s, err := o.open(c, only, nil)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	o.warn(c, s)
+	if o.env.Terminal {
+		fmt.Fprintln(o.env.Stderr, `aster: waiting for an MCP client on stdin. To see the servers, run "aster mcp list"; to leave, press Ctrl-C.`)
+	}
+	wait, cancel := context.WithTimeout(ctx, host.StartWait)
+	s.Start(wait)
+	cancel()
+	g, err := host.NewGateway(s, gateway)
+	if err != nil {
+		return usagef("--%w", err)
+	}
+	return host.ServeStdio(ctx, g.Server(), o.env.Stdin, o.env.Stdout, &host.StdioOptions{Logger: o.log})
+}
+
+// servable says why a server cannot be served by itself.
+func servable(c *config.Config, name string) error {
+	if name == config.ServerShortcuts {
+		return usagef("the server shortcuts is for macOS only")
+	}
+	if s := c.Server(name); s != nil && s.Disabled {
+		return usagef("the server %s is disabled by %s: aster mcp enable %s", name, s.DisabledBy, name)
+	}
+	for _, r := range c.Pending {
+		if r.Name == name && c.Server(name) == nil {
+			return usagef("the server %s of the project waits for your consent: aster config consent %s", name, name)
+		}
+	}
+	if c.Server(name) == nil && !slices.Contains(builtinNames(), name) {
+		return &usageError{unknownServer(c, name), "aster help mcp serve"}
+	}
+	return nil
+}
+
+// warn logs what does not hold of the configuration.
+func (o *sessionOptions) warn(c *config.Config, s *host.Session) {
+	for _, p := range c.Problems {
+		o.log.Warn("configuration: left out", "what", p.String())
+	}
+	for _, r := range c.Pending {
+		o.log.Warn("configuration: waits for your consent, run aster config consent", "name", strings.TrimSpace(r.Name+" "+r.Place.String()))
+	}
+	for _, p := range s.Problems() {
+		o.log.Warn("server left out", "server", p.Server, "why", p.Text)
+	}
+}

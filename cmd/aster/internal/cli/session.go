@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/aster-mcp/aster/bridge"
+	"github.com/aster-mcp/aster/cmd/aster/internal/config"
+	"github.com/aster-mcp/aster/cmd/aster/internal/guard"
+	"github.com/aster-mcp/aster/cmd/aster/internal/host"
+	"github.com/aster-mcp/aster/webmcp"
+	"github.com/aster-mcp/aster/websrv"
+)
+
+// sessionOptions are the flags of commands that connect to servers.
+type sessionOptions struct {
+	configSource
+	approve  string
+	readOnly bool
+}
+
+func (o *sessionOptions) bindSession(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.approve, "approve", "", "who asks you about a call: `client`, aster or never (default: aster for calls through aster_mcp, else the client)")
+	f.BoolVar(&o.readOnly, "read-only", false, "refuse every call that is not known to only read")
+	cmd.RegisterFlagCompletionFunc("approve", cobra.FixedCompletions([]string{"client", "aster", "never"}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// open makes a session over the servers that are on, or only over those named. The
+// caller starts and closes it.
+func (o *sessionOptions) open(c *config.Config, only []string, approver guard.Approver) (*host.Session, error) {
+	mode := guard.Mode(o.approve)
+	if !slices.Contains([]guard.Mode{guard.ModeAuto, guard.ModeClient, guard.ModeAster, guard.ModeNever}, mode) {
+		return nil, usagef("--approve %q: choose client, aster or never", o.approve)
+	}
+	dir, err := o.env.stateDir()
+	if err != nil {
+		dir = "" // what has to be kept says so
+	}
+	builtins, err := o.builtins(c, only)
+	if err != nil {
+		return nil, err
+	}
+	return host.NewSession(&host.SessionOptions{
+		Config: c, Getenv: o.env.Getenv, Environ: os.Environ(), Logger: o.log, Version: thisBuild().Version, StateDir: dir,
+		Builtins: builtins, Only: only, Approver: approver, Approve: mode, ReadOnly: o.readOnly,
+	})
+}
+
+// approver asks on the terminal, where a person is at it.
+func (o *sessionOptions) approver() guard.Approver {
+	if !o.env.Terminal {
+		return nil
+	}
+	return guard.NewTerminal(o.env.Stdin, o.env.Stderr)
+}
+
+// builtins are the servers inside aster that are on and wanted.
+func (o *sessionOptions) builtins(c *config.Config, only []string) (list []host.Builtin, err error) {
+	wanted := func(name string) bool {
+		on, _ := c.Builtin(name)
+		return on && (only == nil || slices.Contains(only, name))
+	}
+	if wanted(config.ServerWeb) {
+		b, err := o.webBuiltin(c)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, b)
+	}
+	if wanted(config.ServerWebMCP) {
+		b, err := o.webMCPBuiltin(c)
+		if err != nil {
+			for _, b := range list {
+				b.Close()
+			}
+			return nil, err
+		}
+		list = append(list, b)
+	}
+	return list, nil
+}
+
+func (o *sessionOptions) webBuiltin(c *config.Config) (host.Builtin, error) {
+	opts := webServerOptions(&c.Web)
+	opts.Keys, opts.Logger, opts.Version = o.env.webKeys(), o.log, thisBuild().Version
+	s, err := websrv.NewServer(opts)
+	if err != nil {
+		return host.Builtin{}, usagef("mcp.web: %w", err)
+	}
+	s.MCP().AddReceivingMiddleware(host.Recover(o.log))
+	return host.Builtin{
+		Name: config.ServerWeb, Server: s.MCP(), Close: func() error { s.Close(); return nil },
+		Effect: func(string) guard.Effect { return guard.EffectRead },
+	}, nil
+}
+
+// webMCPBuiltin attaches to the browser in the background: one that is not there is a
+// state of the server, not a failed start.
+func (o *sessionOptions) webMCPBuiltin(c *config.Config) (host.Builtin, error) {
+	w := &c.WebMCP
+	browser := browserOptions{cdpURL: w.CDPURL, allowRemote: w.AllowRemote, headless: w.Headless}
+	opts := webmcp.Options{
+		Logger: o.log, Version: thisBuild().Version, Secret: o.env.shimSecret(o.log), RetryStamp: o.env.stampPath(),
+		Expose: webmcp.ExposeBoth, CallTimeout: w.CallTimeout, MaxResultTokens: wholeResults,
+		Dialogs: w.Dialogs, Origins: w.Origins, DenyOrigins: w.DenyOrigins, ActiveTab: w.ActiveTab, Debugging: w.Debugging, LegacyAPI: w.LegacyAPI,
+	}
+	var err error
+	if opts.Finder, opts.Launch, err = browser.resolve(o.env); err != nil {
+		return host.Builtin{}, err
+	}
+	b, err := webmcp.New(&opts)
+	if err != nil {
+		return host.Builtin{}, usagef("mcp.webmcp: %w", err)
+	}
+	b.Server().AddReceivingMiddleware(host.Recover(o.log))
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := b.Run(ctx); err != nil {
+			o.log.Error("no browser", "err", err)
+		}
+	}()
+	grace := detachGrace
+	if opts.Launch != nil {
+		grace = closeGrace
+	}
+	return host.Builtin{
+		Name: config.ServerWebMCP, Server: b.Server(), Hidden: []string{"webmcp_call", "webmcp_tools"},
+		Effect: func(string) guard.Effect { return guard.EffectRead }, // of webmcp_tabs; page tools have an origin
+		Origin: func(tool string) (string, bool) {
+			if t := b.Registry().Lookup(tool); t != nil {
+				return t.Origin, true
+			}
+			return "", tool != "webmcp_tabs"
+		},
+		Close: func() error {
+			cancel()
+			select {
+			case <-ended:
+			case <-time.After(grace):
+				o.log.Warn("leaving the browser took too long")
+			}
+			return nil
+		},
+	}, nil
+}
+
+// wholeResults leaves the cutting of long results to the gateway.
+const wholeResults = 1 << 30
+
+// toolsOf are the tools of a session's catalogue.
+func toolsOf(s *host.Session) []bridge.Tool { return slices.Collect(s.Catalog().All()) }

@@ -1,0 +1,278 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/aster-mcp/aster/bridge"
+	"github.com/aster-mcp/aster/bridge/chat"
+	"github.com/aster-mcp/aster/cmd/aster/internal/guard"
+)
+
+// Values of GatewayOptions.Expose.
+const (
+	ExposeBridge = "bridge" // the one tool aster_mcp
+	ExposeTools  = "tools"  // every tool under a name of its own
+	ExposeBoth   = "both"
+)
+
+// StartWait is how long a gateway waits for its servers before it answers its client.
+// Servers that need longer join later.
+const StartWait = time.Second
+
+// GatewayOptions configure a [Gateway]. Nil means the zero GatewayOptions.
+type GatewayOptions struct {
+	Expose string // "" is ExposeBridge
+	// Own are the names of tools without their server: for the gateway of one server.
+	Own bool
+}
+
+// A Gateway serves the tools of a session to one MCP client: behind aster_mcp, under
+// their own names, or both.
+type Gateway struct {
+	s        *Session
+	log      *slog.Logger
+	expose   string
+	own      bool
+	server   *mcp.Server
+	injector *bridge.Injector
+	pages    *chat.Pages
+
+	mu     sync.Mutex
+	served map[string]bridge.Tool // by wire name; guarded by mu
+}
+
+// NewGateway makes the gateway of a session. Call it when the servers have had their time
+// to start: what its instructions say stays as it is then.
+func NewGateway(s *Session, o *GatewayOptions) (*Gateway, error) {
+	if o == nil {
+		o = &GatewayOptions{}
+	}
+	g := &Gateway{s: s, log: s.log, expose: orDefault(o.Expose, ExposeBridge), own: o.Own, pages: chat.NewPages(0), served: map[string]bridge.Tool{}}
+	switch g.expose {
+	case ExposeBridge, ExposeTools, ExposeBoth:
+	default:
+		return nil, fmt.Errorf("expose %q: choose one of %q", g.expose, []string{ExposeBridge, ExposeTools, ExposeBoth})
+	}
+	config, c := bridge.DefaultConfig(), s.opts.Config
+	config.AvailableContextTokens, config.InventoryThresholdPercent = c.ContextTokens, c.InventoryPercent
+	config.SearchDefaultLimit = c.SearchLimit
+	config.Tokenizer = bridge.TokenizerFunc(bridge.EstimateTokens)
+	config.Pages = g.pages
+	if s.audit != nil {
+		config.Metrics = s.audit
+	}
+	var err error
+	if g.injector, err = bridge.NewInjector(s.Catalog(), config); err != nil {
+		return nil, err
+	}
+	g.server = mcp.NewServer(&mcp.Implementation{Name: "aster", Version: orDefault(s.opts.Version, "dev")}, &mcp.ServerOptions{
+		Instructions: g.instructions(), Logger: s.log,
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
+	})
+	g.server.AddReceivingMiddleware(Recover(s.log))
+	if g.expose != ExposeTools {
+		if err := g.addBridge(); err != nil {
+			return nil, err
+		}
+	}
+	g.follow(s.Catalog())
+	s.OnCatalog(g.follow)
+	return g, nil
+}
+
+// Server is the MCP server, to be connected to transports.
+func (g *Gateway) Server() *mcp.Server { return g.server }
+
+// instructions are what the model reads at the start: the section with the tools, and
+// the servers that are not up yet.
+func (g *Gateway) instructions() string {
+	if g.expose == ExposeTools {
+		return ""
+	}
+	var b strings.Builder
+	if in := g.injector.Inject(); in != nil {
+		b.WriteString(in.Prompt)
+	}
+	var late, off []string
+	for _, sv := range g.s.Servers() {
+		if !sv.Status.Listed && sv.Status.Failure == nil {
+			late = append(late, CleanText(sv.Name))
+		}
+	}
+	if len(late) > 0 {
+		fmt.Fprintf(&b, "Still starting: %s. Search again later for their tools.\n", strings.Join(late, ", "))
+	}
+	if g.s.opts.Config.ShowDisabled {
+		for _, sv := range g.s.opts.Config.Servers {
+			if sv.Disabled {
+				off = append(off, CleanText(sv.Name))
+			}
+		}
+	}
+	if len(off) > 0 {
+		fmt.Fprintf(&b, "Configured but disabled: %s. Only the user can enable them, with aster mcp enable.\n", strings.Join(off, ", "))
+	}
+	return b.String()
+}
+
+func (g *Gateway) addBridge() error {
+	var tool mcp.Tool
+	if err := json.Unmarshal(bridge.MCPTool(true), &tool); err != nil {
+		return err
+	}
+	open := true
+	tool.Annotations = &mcp.ToolAnnotations{OpenWorldHint: &open}
+	g.server.AddTool(&tool, g.call)
+	return nil
+}
+
+// call answers one call of aster_mcp.
+func (g *Gateway) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	caller := &Caller{Request: req}
+	var asking *guard.InputRequired
+	invoker := bridge.InvokerFunc(func(ctx context.Context, tool bridge.Tool, arguments json.RawMessage) (json.RawMessage, error) {
+		result, err := g.s.Call(ctx, tool, arguments, caller)
+		errors.As(err, &asking)
+		return result, err
+	})
+	raw := req.Params.Arguments
+	if len(raw) == 0 {
+		raw = json.RawMessage("{}")
+	}
+	reply, err := g.injector.Handle(ctx, raw, invoker)
+	if asking != nil {
+		return asking.Result()
+	}
+	if err != nil && ctx.Err() != nil {
+		return failed("cancelled"), nil
+	}
+	if len(reply.Result) == 0 {
+		res := &mcp.CallToolResult{IsError: reply.IsError, Content: []mcp.Content{&mcp.TextContent{Text: reply.Text}}}
+		return withNote(res, reply.Note), nil
+	}
+	return withNote(g.result(reply.Result), reply.Note), nil
+}
+
+func withNote(res *mcp.CallToolResult, note string) *mcp.CallToolResult {
+	if note != "" {
+		res.Content = append(res.Content, &mcp.TextContent{Text: note})
+	}
+	return res
+}
+
+func failed(text string) *mcp.CallToolResult {
+	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: text}}}
+}
+
+// result is a server's result for the client: as it is, but for text that is too long,
+// which is cut, with a handle to read on.
+func (g *Gateway) result(raw json.RawMessage) *mcp.CallToolResult {
+	var res mcp.CallToolResult
+	if err := json.Unmarshal(raw, &res); err != nil {
+		return g.cut(&mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(raw)}}})
+	}
+	if res.Content == nil {
+		res.Content = []mcp.Content{}
+	}
+	return g.cut(&res)
+}
+
+// cut brings a result under the limit: its texts one by one, and structured content
+// only if it fits beside them.
+func (g *Gateway) cut(res *mcp.CallToolResult) *mcp.CallToolResult {
+	left := g.s.opts.Config.ResultTokens
+	for i, part := range res.Content {
+		text, ok := part.(*mcp.TextContent)
+		if !ok {
+			continue
+		}
+		n := bridge.EstimateTokens(text.Text)
+		if n > left {
+			cut := chat.Messages([]chat.Call{{Text: text.Text}}, &chat.Options{
+				Limits: chat.Limits{MaxTokens: max(left, minCutTokens)}, CountTokens: bridge.EstimateTokens, Pages: g.pages})
+			res.Content[i] = &mcp.TextContent{Meta: text.Meta, Annotations: text.Annotations, Text: cut[0].Text}
+			n = left
+		}
+		left -= n
+	}
+	if res.StructuredContent != nil {
+		if b, err := json.Marshal(res.StructuredContent); err != nil || bridge.EstimateTokens(string(b)) > g.s.opts.Config.ResultTokens {
+			res.StructuredContent = nil
+			res.Content = append(res.Content, &mcp.TextContent{Text: "[the structured content is left out: it is over the limit of a result]"})
+		}
+	}
+	return res
+}
+
+// minCutTokens is what of a text is shown at least when there is no room any more.
+const minCutTokens = 200
+
+// follow takes over a new catalogue.
+func (g *Gateway) follow(c *bridge.Catalog) {
+	g.injector.SetCatalog(c)
+	if g.expose == ExposeBridge {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	want := map[string]bridge.Tool{}
+	for t := range c.All() {
+		want[g.wireName(t)] = t
+	}
+	var gone []string
+	for name := range g.served {
+		if _, ok := want[name]; !ok {
+			gone = append(gone, name)
+			delete(g.served, name)
+		}
+	}
+	g.server.RemoveTools(gone...)
+	for name, t := range want {
+		if old, ok := g.served[name]; ok && old.ID() == t.ID() && old.Hash() == t.Hash() {
+			continue
+		}
+		if err := g.addTool(name, t); err != nil {
+			g.log.Warn("tool not served", "tool", t.ID(), "err", err)
+			continue
+		}
+		g.served[name] = t
+	}
+}
+
+// addTool serves one tool under a name of its own. The SDK panics on definitions that it
+// does not like, and they are a stranger's.
+func (g *Gateway) addTool(name string, t bridge.Tool) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("refused by the MCP library: %v", r)
+		}
+	}()
+	tool := &mcp.Tool{Name: name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema}
+	if len(t.OutputSchema) > 0 {
+		tool.OutputSchema = t.OutputSchema
+	}
+	if a := t.Annotations; a != nil {
+		tool.Annotations = &mcp.ToolAnnotations{Title: a.Title, ReadOnlyHint: a.ReadOnlyHint, DestructiveHint: a.DestructiveHint, IdempotentHint: a.IdempotentHint, OpenWorldHint: a.OpenWorldHint}
+	}
+	g.server.AddTool(tool, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		raw, err := g.s.Call(ctx, t, req.Params.Arguments, &Caller{Request: req, Direct: true})
+		var asking *guard.InputRequired
+		switch {
+		case errors.As(err, &asking):
+			return asking.Result()
+		case err != nil:
+			return failed(err.Error()), nil
+		}
+		return g.result(raw), nil
+	})
+	return nil
+}

@@ -1,0 +1,458 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/aster-mcp/aster/bridge"
+	"github.com/aster-mcp/aster/bridge/source"
+	"github.com/aster-mcp/aster/cmd/aster/internal/config"
+	"github.com/aster-mcp/aster/cmd/aster/internal/guard"
+)
+
+// A Builtin is a server inside this process.
+type Builtin struct {
+	Name   string
+	Server *mcp.Server
+	// Effect is our own judgement of a tool; nil counts each as unknown.
+	Effect func(tool string) guard.Effect
+	// Origin is the origin of the page that registered a tool; false for a tool that is
+	// the server's own. Nil is false for all.
+	Origin func(tool string) (string, bool)
+	// Hidden are tools that the bridge stands for itself.
+	Hidden []string
+	// Close ends what the server holds; nil is nothing.
+	Close func() error
+}
+
+// SessionOptions configure a [Session]. Config is needed.
+type SessionOptions struct {
+	Config  *config.Config
+	Getenv  func(string) string // nil means that no variable is set
+	Environ []string            // what children's allow-list is taken from; nil is this process's
+	Logger  *slog.Logger        // nil discards
+	Version string
+	// StateDir is the user's directory; "" keeps nothing, which is an error where the
+	// record of calls is on.
+	StateDir string
+	Builtins []Builtin
+	// Only, if not nil, are the servers to start; others are as if not configured.
+	Only []string
+	// Approver asks where the client cannot be asked; nil refuses.
+	Approver guard.Approver
+	// Approve and ReadOnly say what their flags say.
+	Approve  guard.Mode
+	ReadOnly bool
+}
+
+// A Session is the servers of one user's session behind one guard: their catalogue, and
+// the only way to call them. It is safe for concurrent use.
+type Session struct {
+	opts     SessionOptions
+	log      *slog.Logger
+	set      *source.Set
+	guard    *guard.Guard
+	audit    *guard.Log // nil where none is kept
+	pins     *guard.Pins
+	redactor *guard.Redactor
+	servers  map[string]*server
+	problems []Problem // servers that could not even be tried
+
+	mu        sync.Mutex
+	dirty     bool
+	catalog   *bridge.Catalog
+	held      []HeldBack
+	listeners []func(*bridge.Catalog)
+	changed   chan struct{}
+	done      chan struct{}
+	wg        sync.WaitGroup
+}
+
+// server is what the session knows of one server beside its source.
+type server struct {
+	name     string
+	builtin  *Builtin
+	trust    bool
+	sampling bool
+	identity string // of a configured server
+}
+
+// A Problem is a server that could not be tried, and why.
+type Problem struct {
+	Server, Text string
+}
+
+// HeldBack is a tool that is not in the catalogue, and why.
+type HeldBack struct {
+	ID     bridge.ToolID
+	Reason string
+}
+
+// ErrNoSuchServer is the error of a name that no configuration has.
+var ErrNoSuchServer = errors.New("no such server")
+
+// NewSession makes a session and starts nothing. The builtins are the session's from now
+// on, also where it returns an error.
+func NewSession(o *SessionOptions) (s *Session, err error) {
+	s = &Session{opts: *o, log: o.Logger, servers: map[string]*server{}, dirty: true, changed: make(chan struct{}, 1), done: make(chan struct{}), redactor: guard.NewRedactor()}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.opts.Getenv == nil {
+		s.opts.Getenv = func(string) string { return "" }
+	}
+	defer func() {
+		if err != nil {
+			s.closeBuiltins()
+		}
+	}()
+	if err := s.newGuard(); err != nil {
+		return nil, err
+	}
+	s.set, err = source.NewSet(s.specs(), &source.SetOptions{Source: source.Options{
+		Client: &mcp.Implementation{Name: "aster", Version: o.Version}, Logger: s.log, Environ: o.Environ,
+		Handlers: s.handlers(), OnChange: func(*source.Source) { s.mark() },
+	}})
+	if err != nil {
+		s.guard.Close()
+		return nil, err
+	}
+	s.wg.Go(s.follow)
+	return s, nil
+}
+
+func (s *Session) newGuard() error {
+	c := s.opts.Config
+	policy, err := newPolicy(c, s.opts.Approve, s.opts.ReadOnly)
+	if err != nil {
+		return err
+	}
+	var auditor guard.Auditor
+	if auditor, s.audit, err = newAuditor(c, s.opts.StateDir); err != nil {
+		return err
+	}
+	if s.pins, err = guard.OpenPins(PinsPath(s.opts.StateDir), nil); err != nil {
+		return err
+	}
+	userFile := ""
+	if s.opts.StateDir != "" {
+		userFile = filepath.Join(s.opts.StateDir, config.UserFile)
+	}
+	kept := c.Audit.MaxArgumentBytes
+	if kept == 0 {
+		kept = -1
+	}
+	s.guard, err = guard.New(&guard.Options{
+		Policy: policy, Auditor: auditor, Approver: s.opts.Approver, Pins: s.pins, Redactor: s.redactor,
+		Always: rememberAlways(userFile), ArgumentBytes: kept, Logger: s.log,
+	})
+	return err
+}
+
+// specs are the servers that are on, in the form that sources have.
+func (s *Session) specs() (specs []source.Spec) {
+	c := s.opts.Config
+	wanted := func(name string) bool { return s.opts.Only == nil || slices.Contains(s.opts.Only, name) }
+	for i := range s.opts.Builtins {
+		b := &s.opts.Builtins[i]
+		if !wanted(b.Name) {
+			continue
+		}
+		s.servers[b.Name] = &server{name: b.Name, builtin: b}
+		specs = append(specs, source.Spec{Name: b.Name, Server: b.Server, CallTimeout: -1}) // they have limits of their own
+	}
+	for _, cs := range c.Servers {
+		if cs.Disabled || !wanted(cs.Name) {
+			continue
+		}
+		spec, err := s.spec(cs)
+		if err != nil {
+			s.problems = append(s.problems, Problem{cs.Name, err.Error()})
+			continue
+		}
+		s.servers[cs.Name] = &server{name: cs.Name, trust: cs.Trust, sampling: cs.Sampling, identity: cs.Fingerprint()}
+		specs = append(specs, spec)
+	}
+	return specs
+}
+
+func (s *Session) spec(cs *config.Server) (source.Spec, error) {
+	run, secrets, err := cs.Expand(s.opts.Getenv)
+	if err != nil {
+		return source.Spec{}, err
+	}
+	s.redactor.Add(secrets...)
+	for _, v := range run.Env {
+		s.redactor.Add(v)
+	}
+	for _, v := range run.Headers {
+		s.redactor.Add(v)
+	}
+	spec := source.Spec{
+		Name: run.Name, StartTimeout: orDefault(run.StartTimeout, s.opts.Config.StartTimeout), CallTimeout: orDefault(run.Timeout, s.opts.Config.CallTimeout),
+	}
+	if run.Transport == config.Stdio {
+		spec.Command, spec.Args, spec.Dir, spec.Env = run.Command, run.Args, run.Cwd, run.Env
+		if spec.Dir == "" {
+			spec.Dir = s.opts.Config.Project
+		}
+		return spec, nil
+	}
+	spec.URL, spec.SSE, spec.Headers = run.URL, run.Transport == config.SSE, run.Headers
+	return spec, nil
+}
+
+func orDefault[T comparable](v, fallback T) T {
+	var zero T
+	if v == zero {
+		return fallback
+	}
+	return v
+}
+
+// Start starts all servers at once and waits until each is connected or has failed, or
+// ctx ends; those under way go on.
+func (s *Session) Start(ctx context.Context) { s.set.Start(ctx) }
+
+// Close ends all servers and the record. It returns when no process and no goroutine of
+// the session is left.
+func (s *Session) Close() error {
+	err := s.set.Close()
+	close(s.done)
+	s.wg.Wait()
+	return errors.Join(err, s.closeBuiltins(), s.guard.Close())
+}
+
+func (s *Session) closeBuiltins() (err error) {
+	for _, b := range s.opts.Builtins {
+		if b.Close != nil {
+			err = errors.Join(err, b.Close())
+		}
+	}
+	return err
+}
+
+// mark says that the catalogue may have changed.
+func (s *Session) mark() {
+	s.mu.Lock()
+	s.dirty = true
+	s.mu.Unlock()
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+}
+
+// follow tells the listeners of new catalogues.
+func (s *Session) follow() {
+	for {
+		select {
+		case <-s.done:
+			return
+		case <-s.changed:
+		}
+		c := s.Catalog()
+		s.mu.Lock()
+		listeners := slices.Clone(s.listeners)
+		s.mu.Unlock()
+		for _, f := range listeners {
+			f(c)
+		}
+	}
+}
+
+// OnCatalog calls f with each new catalogue, one at a time, from a goroutine of the
+// session. f must not call Close.
+func (s *Session) OnCatalog(f func(*bridge.Catalog)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listeners = append(s.listeners, f)
+}
+
+// Catalog is the catalogue of this moment: what the servers list, without what the
+// configuration filters out, what waits for approval, and what cannot be used.
+func (s *Session) Catalog() *bridge.Catalog {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.dirty || s.catalog == nil {
+		s.dirty = false
+		s.build()
+	}
+	return s.catalog
+}
+
+// build makes the catalogue, with s.mu held. The sources' locks are below it.
+func (s *Session) build() {
+	var tools []bridge.Tool
+	s.held = nil
+	about := map[string]string{}
+	for _, src := range s.set.Sources() {
+		sv := s.servers[src.Name()]
+		status := src.Status()
+		about[sv.name], _, _ = strings.Cut(strings.TrimSpace(status.Instructions), "\n")
+		list := src.Tools()
+		if sv.builtin == nil && status.Listed {
+			list = s.reviewed(sv, list)
+		}
+		for _, t := range list {
+			verdict := s.opts.Config.Tools.Filter(string(t.ID()))
+			switch {
+			case sv.builtin != nil && slices.Contains(sv.builtin.Hidden, t.Name):
+			case !verdict.Allowed && verdict.By != nil:
+				s.hold(t.ID(), fmt.Sprintf("by %q in %s", verdict.By.Text, verdict.By.Place))
+			case !verdict.Allowed:
+				s.hold(t.ID(), "no rule of mcp.tools.allow lets it in")
+			default:
+				tools = append(tools, t)
+			}
+		}
+	}
+	catalog, problems := bridge.NewLenientCatalog(tools, &bridge.CatalogOptions{About: about})
+	for _, p := range problems {
+		if p.Dropped {
+			s.hold(p.ID, p.Reason)
+		}
+	}
+	s.catalog = catalog
+}
+
+func (s *Session) hold(id bridge.ToolID, reason string) {
+	s.held = append(s.held, HeldBack{id, reason})
+}
+
+// reviewed is a list without the tools whose definition is not the approved one.
+func (s *Session) reviewed(sv *server, list []bridge.Tool) []bridge.Tool {
+	review, err := s.pins.Observe(guard.Observation{Server: sv.name, Identity: sv.identity, Tools: list})
+	if err != nil {
+		s.log.Warn("approved definitions not kept", "server", sv.name, "err", err)
+	}
+	for i := range review.Held {
+		h := &review.Held[i]
+		s.hold(bridge.NewToolID(h.Server, h.Tool), h.State+": see aster mcp list --changes, then aster mcp approve "+string(bridge.NewToolID(h.Server, h.Tool)))
+	}
+	return review.Usable
+}
+
+// HeldBack are the tools that the catalogue leaves out, sorted by server.
+func (s *Session) HeldBack() []HeldBack {
+	s.Catalog()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.held)
+}
+
+// ServerState is how one server stands.
+type ServerState struct {
+	Name   string
+	Status source.Status
+	Tools  int // in the catalogue
+}
+
+// Servers are the servers of the session, sorted by name.
+func (s *Session) Servers() (out []ServerState) {
+	tools := map[string]int{}
+	for _, sv := range s.Catalog().Servers() {
+		tools[sv.Name] = sv.Tools
+	}
+	for _, src := range s.set.Sources() {
+		out = append(out, ServerState{src.Name(), src.Status(), tools[src.Name()]})
+	}
+	return out
+}
+
+// Problems are the servers that could not be tried.
+func (s *Session) Problems() []Problem { return slices.Clone(s.problems) }
+
+// Audit is the record of calls, nil where none is kept.
+func (s *Session) Audit() *guard.Log { return s.audit }
+
+// A Caller says who makes a call, and how.
+type Caller struct {
+	// Request is the client's, for its progress token and to ask its user; nil is a
+	// command of the user's own.
+	Request *mcp.CallToolRequest
+	// Direct says that the client called the tool under its own name.
+	Direct bool
+	Client guard.Client
+}
+
+// Call lets one call pass the guard and makes it. The result is an MCP CallToolResult.
+// Errors: a *guard.Refusal or *guard.InputRequired where it was not made, else the
+// source's.
+func (s *Session) Call(ctx context.Context, tool bridge.Tool, arguments json.RawMessage, c *Caller) (json.RawMessage, error) {
+	src, sv := s.set.Source(tool.Server), s.servers[tool.Server]
+	if src == nil {
+		return nil, fmt.Errorf("%s: %w", tool.Server, ErrNoSuchServer)
+	}
+	req := s.request(sv, tool, arguments)
+	req.Direct, req.Client = c.Direct, c.Client
+	opts := &source.CallOptions{}
+	if c.Request != nil {
+		req.Session = c.Request.Session.ID()
+		if req.Client.Name == "" {
+			req.Client = clientOf(c.Request)
+		}
+		req.Approver = guard.FirstAnswer(s.guard.Elicit(c.Request), s.opts.Approver)
+		opts.Progress = progressTo(ctx, c.Request)
+		ctx = withRequest(ctx, c.Request)
+	}
+	var result json.RawMessage
+	err := s.guard.Invoke(ctx, req, func(ctx context.Context, arguments json.RawMessage) (guard.Report, error) {
+		var err error
+		if result, err = src.Call(ctx, tool.Name, arguments, opts); err != nil {
+			return guard.Report{}, err
+		}
+		return guard.RawReport(result), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// request is a call as the guard judges it.
+func (s *Session) request(sv *server, tool bridge.Tool, arguments json.RawMessage) guard.Request {
+	req := guard.Request{Tool: tool, Arguments: arguments, Class: guard.ClassServer, Trusted: sv.trust, Identity: sv.identity}
+	present := func() (bridge.Tool, string, error) {
+		t, ok := s.Catalog().Get(tool.ID())
+		if !ok {
+			return t, "", bridge.ErrToolChanged
+		}
+		return t, "", nil
+	}
+	if b := sv.builtin; b != nil {
+		req.Class = guard.ClassBuiltin
+		if b.Effect != nil {
+			req.Effect = b.Effect(tool.Name)
+		}
+		if b.Origin != nil {
+			if origin, ok := b.Origin(tool.Name); ok {
+				req.Class, req.Origin, req.Effect = guard.ClassPage, origin, guard.EffectUnknown
+				before := present
+				present = func() (bridge.Tool, string, error) {
+					t, _, err := before()
+					now, _ := b.Origin(tool.Name)
+					return t, now, err
+				}
+			}
+		}
+	}
+	req.Present = func(context.Context) (bridge.Tool, string, error) { return present() }
+	return req
+}
+
+func clientOf(req *mcp.CallToolRequest) guard.Client {
+	if p := req.Session.InitializeParams(); p != nil && p.ClientInfo != nil {
+		return guard.Client{Name: p.ClientInfo.Name, Version: p.ClientInfo.Version}
+	}
+	return guard.Client{}
+}
