@@ -218,6 +218,7 @@ func chromiumFlags(path, proxyAddr string) []chromedp.ExecAllocatorOption {
 		"no-pings":                            true,
 		"disable-features":                    "Translate,OptimizationHints,MediaRouter,DialMediaRouteProvider,AutofillServerCommunication,LensOverlay,HttpsUpgrades",
 		"deny-permission-prompts":             true,
+		"disable-popup-blocking":              false, // one of the defaults
 		"block-new-web-contents":              true,
 		"js-flags":                            fmt.Sprintf("--max-old-space-size=%d", chromiumHeapMB),
 		"disable-file-system":                 true,

@@ -48,6 +48,9 @@ func (t *tab) event(ev any) {
 		t.wg.Go(t.dismiss)
 	case *inspector.EventTargetCrashed:
 		t.crashed = true
+		if t.cancel != nil {
+			t.cancel() // questions under way will not be answered
+		}
 	default:
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/chromedp/cdproto/browser"
 	cdpproto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/inspector"
 	cdpnetwork "github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
@@ -58,6 +59,7 @@ type tab struct {
 	run *rendererRun
 	// ctx is chromedp's, which names the tab; it ends with the deadline.
 	ctx     context.Context
+	cancel  context.CancelFunc // of ctx; nil before the tab is open; guarded by mu
 	session *chromedp.Target
 	url     *url.URL
 	o       renderOptions
@@ -119,7 +121,9 @@ func (t *tab) open(ctx context.Context) (end func(), err error) {
 	if err := chromedp.Do(tabCtx); err != nil {
 		return end, err
 	}
-	t.ctx = tabCtx
+	t.mu.Lock()
+	t.ctx, t.cancel = tabCtx, cancel
+	t.mu.Unlock()
 	return end, t.prepare()
 }
 
@@ -130,6 +134,9 @@ func (t *tab) prepare() error {
 		t.session = s
 		if _, err := cdpproto.Call(ctx, c.Browser, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
 			Behavior: browser.SetDownloadBehaviorBehaviorDeny, BrowserContextID: c.BrowserContextID}); err != nil {
+			return err
+		}
+		if _, err := cdpproto.Call(ctx, s, inspector.Enable, cdpproto.Empty{}); err != nil { // it tells of a crash
 			return err
 		}
 		if _, err := cdpproto.Call(ctx, s, cdpnetwork.Enable, cdpnetwork.EnableParams{}); err != nil {
