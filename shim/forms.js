@@ -481,7 +481,7 @@
   // one that takes no value but a name, undefined for one that is left out.
   function kindOf(control) {
     const name = dom.name(control);
-    if (dom.matches(control, ':disabled')) return undefined;
+    if (name !== 'fieldset' && dom.matches(control, ':disabled')) return undefined;
     if (name !== 'input' && name !== 'select' && name !== 'textarea') return name === 'object' ? undefined : '';
     if (name === 'select') return fields.multiple(control) ? 'several' : 'select';
     const readonly = dom.has(control, 'readonly');
@@ -744,6 +744,7 @@
         const before = fields.area(control);
         fields.setArea(control, text);
         if (before !== fields.area(control)) tellFilled(control, true);
+        else if (before === '' && dom.text(control) === '') tellInput(control);
       };
     }
     const number = kind === 'number' || kind === 'range';

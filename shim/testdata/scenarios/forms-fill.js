@@ -178,3 +178,12 @@ put('<input name=a form=fid><form id=fid toolname=f tooldescription=d toolautosu
 document.forms[0].onsubmit = (e) => { e.preventDefault(); e.respondWith([...new FormData(e.target)]); };
 await settle();
 log(await rej(() => run('f', {a: 'x'})));
+
+//// an optgroup in a select for several
+await fills('<select name=a multiple><option>one<optgroup label=G><option>two</optgroup><option>three</select>', {a: ['two']}, {a: ['three']});
+
+//// options of the same value in a select for several
+await fills('<select name=a multiple><option>x<option>x<option>y</select>', {a: ['x']}, {a: ['y', 'x']}, {a: []});
+
+//// nothing into an empty field
+await fills('<input name=a><textarea name=b></textarea><input name=c value=""><input name=d type=search><input name=e type=date>', {a: ''}, {b: ''}, {c: ''}, {d: ''}, {e: ''});
