@@ -3,7 +3,6 @@ package robots
 import (
 	"bytes"
 	"math"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +13,8 @@ const (
 	MaxBytes = 500 << 10
 	// maxLine is how much of a line counts, as in Google's parser: eight URLs of 2,083 bytes.
 	maxLine = 2083 * 8
+	// tooManyRequests is HTTP's status 429.
+	tooManyRequests = 429
 	// maxDelay is the longest Crawl-delay that is believed.
 	maxDelay = 24 * time.Hour
 )
@@ -64,7 +65,7 @@ func ForStatus(status int, body []byte) *File {
 	switch {
 	case status >= 200 && status < 300:
 		return Parse(body)
-	case status == http.StatusTooManyRequests, status >= 500, status < 200:
+	case status == tooManyRequests, status >= 500, status < 200:
 		return Closed()
 	}
 	return &File{}

@@ -53,9 +53,11 @@ var (
 
 // Unpack opens a gzip file, which is known by its first bytes; other bodies are returned as they are. A file that
 // breaks off is returned as far as it goes.
-func Unpack(body []byte) ([]byte, error) {
+func Unpack(body []byte) ([]byte, error) { return unpack(body, MaxBytes) }
+
+func unpack(body []byte, limit int) ([]byte, error) {
 	if !bytes.HasPrefix(body, []byte("\x1f\x8b\x08")) {
-		if len(body) > MaxBytes {
+		if len(body) > limit {
 			return nil, ErrTooLarge
 		}
 		return body, nil
@@ -64,8 +66,8 @@ func Unpack(body []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gzip: %w", err)
 	}
-	out, err := io.ReadAll(io.LimitReader(z, MaxBytes+1))
-	if len(out) > MaxBytes {
+	out, err := io.ReadAll(io.LimitReader(z, int64(limit)+1))
+	if len(out) > limit {
 		return nil, ErrTooLarge
 	}
 	if err != nil && len(out) == 0 {

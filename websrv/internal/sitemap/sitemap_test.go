@@ -99,7 +99,7 @@ func TestBounds(t *testing.T) {
 	if _, _, err := sitemap.Read([]byte(many), base, func(sitemap.Kind, sitemap.Entry) bool { n++; return n < 3 }); err != nil || n != 3 {
 		t.Errorf("stopped after %d entries, %v; want 3", n, err)
 	}
-	if _, _, warning, err := read("<urlset>" + strings.Repeat("<a>", 1<<20)); err != nil || !strings.Contains(warning, "deep") {
+	if _, _, warning, err := read("<urlset>" + strings.Repeat("<a>", 1<<12)); err != nil || !strings.Contains(warning, "deep") {
 		t.Errorf("deep file: warning %q, %v", warning, err)
 	}
 	if got, _, _, _ := read("https://example.com/1\nhttps://example.com/" + strings.Repeat("x", 10000)); len(got) != 1 {
@@ -110,12 +110,13 @@ func TestBounds(t *testing.T) {
 func TestUnpack(t *testing.T) {
 	var buf bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&buf, gzip.BestSpeed)
-	for range 51 {
-		fmt.Fprint(z, strings.Repeat(" ", 1<<20))
-	}
+	fmt.Fprint(z, strings.Repeat("a line of text\n", 1<<12))
 	z.Close()
-	if _, err := sitemap.Unpack(buf.Bytes()); !errors.Is(err, sitemap.ErrTooLarge) {
+	if _, err := sitemap.UnpackAtMost(buf.Bytes(), 1000); !errors.Is(err, sitemap.ErrTooLarge) {
 		t.Errorf("bomb: %v, want ErrTooLarge", err)
+	}
+	if _, err := sitemap.UnpackAtMost(make([]byte, 1001), 1000); !errors.Is(err, sitemap.ErrTooLarge) {
+		t.Errorf("long file: %v, want ErrTooLarge", err)
 	}
 	got, err := sitemap.Unpack(buf.Bytes()[:buf.Len()/2])
 	if err != nil || len(got) == 0 {
