@@ -14,6 +14,7 @@ import (
 const (
 	shellChars      = 400     // a body with less text than this may be such a page
 	minNoscript     = 300     // bytes of a noscript element that is worth reading
+	minNoscriptText = 120     // letters and digits of one that is worth reading
 	minStateBytes   = 1000    // bytes of a data attribute that is worth reading
 	maxStateBytes   = 8 << 20 // bytes of embedded state that are read, all together
 	maxStateTokens  = 400000
@@ -55,7 +56,7 @@ func (p *page) noscript(have int) bool {
 	for _, n := range p.meta.noscripts {
 		if c := n.FirstChild; c != nil && len(c.Data) >= minNoscript && p.below(n) {
 			f := fragment(c.Data)
-			if l := textLength(f, maxStateBytes); l > size && l >= minNoscript {
+			if l := textLength(f, maxStateBytes); l > size && l >= minNoscriptText {
 				size, best, at = l, f, n
 			}
 		}
