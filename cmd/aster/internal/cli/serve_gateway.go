@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"bufio"
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -61,6 +64,8 @@ func serveGatewayRun(ctx context.Context, o *serveGatewayOptions, args []string)
 		only = args
 		gateway = &host.GatewayOptions{Expose: host.ExposeTools, Own: true}
 	}
+	in := bufio.NewReaderSize(o.env.Stdin, peekBytes)
+	o.legacy = len(args) == 1 && beginsWithInitialize(in)
 	s, err := o.open(c, only, nil)
 	if err != nil {
 		return err
@@ -77,7 +82,24 @@ func serveGatewayRun(ctx context.Context, o *serveGatewayOptions, args []string)
 	if err != nil {
 		return usagef("--%w", err)
 	}
-	return host.ServeStdio(ctx, g.Server(), o.env.Stdin, o.env.Stdout, &host.StdioOptions{Logger: o.log})
+	return host.ServeStdio(ctx, g.Server(), in, o.env.Stdout, &host.StdioOptions{Logger: o.log})
+}
+
+// peekBytes is how much of the first message is looked at.
+const peekBytes = 64 << 10
+
+// beginsWithInitialize waits for the client's first message and reports whether it is
+// initialize, with which revisions before 2026-07-28 begin. Nothing is consumed.
+func beginsWithInitialize(in *bufio.Reader) bool {
+	for n := 1; n <= peekBytes; {
+		b, err := in.Peek(n)
+		if i := bytes.IndexByte(b, '\n'); i >= 0 || err != nil {
+			var m struct{ Method string }
+			return json.Unmarshal(bytes.TrimSpace(b[:max(i, 0)]), &m) == nil && m.Method == "initialize"
+		}
+		n = max(n+1, min(in.Buffered(), peekBytes))
+	}
+	return false
 }
 
 // servable says why a server cannot be served by itself.

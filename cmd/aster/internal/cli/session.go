@@ -21,6 +21,7 @@ type sessionOptions struct {
 	configSource
 	approve  string
 	readOnly bool
+	legacy   bool // of the client
 }
 
 func (o *sessionOptions) bindSession(cmd *cobra.Command) {
@@ -47,7 +48,7 @@ func (o *sessionOptions) open(c *config.Config, only []string, approver guard.Ap
 	}
 	return host.NewSession(&host.SessionOptions{
 		Config: c, Getenv: o.env.Getenv, Environ: os.Environ(), Logger: o.log, Version: thisBuild().Version, StateDir: dir,
-		Builtins: builtins, Only: only, Approver: approver, Approve: mode, ReadOnly: o.readOnly,
+		Builtins: builtins, Only: only, Approver: approver, Approve: mode, ReadOnly: o.readOnly, Legacy: o.legacy,
 	})
 }
 

@@ -75,8 +75,8 @@ func NewGateway(s *Session, o *GatewayOptions) (*Gateway, error) {
 		return nil, err
 	}
 	g.server = mcp.NewServer(&mcp.Implementation{Name: "aster", Version: orDefault(s.opts.Version, "dev")}, &mcp.ServerOptions{
-		Instructions: g.instructions(), Logger: s.log,
-		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
+		Instructions: g.instructions(), Logger: s.log, Capabilities: g.capabilities(),
+		CompletionHandler: g.complete, SubscribeHandler: g.subscribe, UnsubscribeHandler: g.unsubscribe,
 	})
 	g.server.AddReceivingMiddleware(Recover(s.log))
 	if g.expose != ExposeTools {
@@ -84,8 +84,12 @@ func NewGateway(s *Session, o *GatewayOptions) (*Gateway, error) {
 			return nil, err
 		}
 	}
-	g.follow(s.Catalog())
+	s.mu.Lock()
+	s.logTo, s.clients = g.tellLog, g.server.Sessions
+	s.mu.Unlock()
+	g.addFeatures(context.Background())
 	s.OnCatalog(g.follow)
+	g.follow(s.Catalog())
 	return g, nil
 }
 

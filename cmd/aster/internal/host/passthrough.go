@@ -33,20 +33,49 @@ func (s *Session) handlers() source.Handlers {
 	return source.Handlers{
 		ElicitURL: true,
 		Elicit: func(ctx context.Context, _ string, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
-			req := requestOf(ctx)
-			if req == nil {
+			ss := s.asker(ctx)
+			if ss == nil {
 				return nil, errNobodyToAsk
 			}
-			return req.Session.Elicit(ctx, p)
+			return ss.Elicit(ctx, p)
+		},
+		Log: func(_ string, p *mcp.LoggingMessageParams) {
+			s.mu.Lock()
+			to := s.logTo
+			s.mu.Unlock()
+			if to != nil {
+				to(p)
+			}
 		},
 		Sample: func(ctx context.Context, server string, p *mcp.CreateMessageWithToolsParams) (*mcp.CreateMessageWithToolsResult, error) {
-			req := requestOf(ctx)
-			if sv := s.servers[server]; req == nil || sv == nil || !sv.sampling {
+			ss := s.asker(ctx)
+			if sv := s.servers[server]; ss == nil || sv == nil || !sv.sampling {
 				return nil, errNobodyToAsk
 			}
-			return req.Session.CreateMessageWithTools(ctx, p)
+			return ss.CreateMessageWithTools(ctx, p)
 		},
 	}
+}
+
+// asker is the client whose call is under way; where that is not known, the only one.
+func (s *Session) asker(ctx context.Context) *mcp.ServerSession {
+	if req := requestOf(ctx); req != nil {
+		return req.Session
+	}
+	s.mu.Lock()
+	clients := s.clients
+	s.mu.Unlock()
+	if clients == nil {
+		return nil
+	}
+	var only *mcp.ServerSession
+	for ss := range clients() {
+		if only != nil {
+			return nil
+		}
+		only = ss
+	}
+	return only
 }
 
 // progressTo passes a call's progress on; nil where the client gave no token.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -47,6 +48,9 @@ type SessionOptions struct {
 	Builtins []Builtin
 	// Only, if not nil, are the servers to start; others are as if not configured.
 	Only []string
+	// Legacy begins sessions with initialize, as the client of a server that is served by
+	// itself did: a server's questions then come in a form that the client knows.
+	Legacy bool
 	// Approver asks where the client cannot be asked; nil refuses.
 	Approver guard.Approver
 	// Approve and ReadOnly say what their flags say.
@@ -72,6 +76,8 @@ type Session struct {
 	catalog   *bridge.Catalog
 	held      []HeldBack
 	listeners []func(*bridge.Catalog)
+	logTo     func(*mcp.LoggingMessageParams) // nil drops
+	clients   func() iter.Seq[*mcp.ServerSession]
 	changed   chan struct{}
 	done      chan struct{}
 	wg        sync.WaitGroup
@@ -180,6 +186,9 @@ func (s *Session) specs() (specs []source.Spec) {
 			continue
 		}
 		s.servers[cs.Name] = &server{name: cs.Name, trust: cs.Trust, sampling: cs.Sampling, identity: cs.Fingerprint()}
+		if s.opts.Legacy {
+			spec.Era = source.EraLegacy
+		}
 		specs = append(specs, spec)
 	}
 	return specs
