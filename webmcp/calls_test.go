@@ -303,9 +303,9 @@ func TestBrowserKilledAndStartedAgain(t *testing.T) {
 func TestTabsSurviveUs(t *testing.T) {
 	r := newOwnRig(t, false, nil)
 	p := r.browser.NewPage(t, r.At("localhost", "/tools.html"))
-	r.awaitNames(t, "add_note", "count_notes")
+	r.awaitNames(t, "add_note", "count_notes", "set_title")
 	r.stop()
-	if got := p.EvalString(t, "document.modelContext.getTools().then((l) => l.map((x) => x.name).join())"); got != "add_note,count_notes" {
+	if got := p.EvalString(t, "document.modelContext.getTools().then((l) => l.map((x) => x.name).join())"); got != "add_note,count_notes,set_title" {
 		t.Errorf("after we left the page has %q", got)
 	}
 	if n := len(r.browser.Targets(t, "page")); n != 2 {
@@ -316,19 +316,19 @@ func TestTabsSurviveUs(t *testing.T) {
 func TestNextAsterAdopts(t *testing.T) {
 	r := newRig(t, false, func(o *webmcp.Options) { o.Secret = "one secret" })
 	p := r.browser.NewPage(t, r.At("localhost", "/tools.html"))
-	r.awaitNames(t, "add_note", "count_notes")
+	r.awaitNames(t, "add_note", "count_notes", "set_title")
 	r.stop()
 	p.Eval(t, register("between", "() => 'between'")+"0")
 	r.attach(t, func(o *webmcp.Options) { o.Secret = "one secret" })
-	r.awaitNames(t, "add_note", "count_notes", "between")
+	r.awaitNames(t, "add_note", "count_notes", "set_title", "between")
 	wantText(t, r.call(t, "between", nil), false, "between")
 	p.Eval(t, register("after", "() => 'after'")+"0")
-	r.awaitNames(t, "add_note", "count_notes", "between", "after")
+	r.awaitNames(t, "add_note", "count_notes", "set_title", "between", "after")
 	r.stop()
 	// Without the secret there is the page's public API still.
 	r.attach(t, func(o *webmcp.Options) { o.Secret = "another secret" })
-	r.awaitNames(t, "add_note", "count_notes", "between", "after")
+	r.awaitNames(t, "add_note", "count_notes", "set_title", "between", "after")
 	wantText(t, r.call(t, "add_note", map[string]any{"text": "x"}), false, "added x")
 	p.Eval(t, register("much_later", "() => 'later'")+"0")
-	r.awaitNames(t, "add_note", "count_notes", "between", "after", "much_later")
+	r.awaitNames(t, "add_note", "count_notes", "set_title", "between", "after", "much_later")
 }
