@@ -252,10 +252,10 @@ func (o *enableOptions) mayEdit(opts *config.Options, p config.Place) bool {
 
 type addOptions struct {
 	configSource
-	name, url, kind, cwd string
-	vars, headers        []string
-	timeout              time.Duration
-	disabled, trust      bool
+	kind, cwd       string
+	vars, headers   []string
+	timeout         time.Duration
+	disabled, trust bool
 }
 
 func (a *app) addCommand() *cobra.Command {

@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 logging is deprecated in 2026-07-28, but servers of older revisions have it.
+
 package host
 
 import (
@@ -201,6 +203,8 @@ func (g *Gateway) unsubscribe(ctx context.Context, req *mcp.UnsubscribeRequest) 
 	}
 	return src.Unsubscribe(ctx, own)
 }
+
+type logMessage = mcp.LoggingMessageParams
 
 // tellLog passes a server's log message on to the clients, who choose the level.
 func (g *Gateway) tellLog(p *mcp.LoggingMessageParams) {

@@ -76,7 +76,7 @@ type Session struct {
 	catalog   *bridge.Catalog
 	held      []HeldBack
 	listeners []func(*bridge.Catalog)
-	logTo     func(*mcp.LoggingMessageParams) // nil drops
+	logTo     func(*logMessage) // nil drops
 	clients   func() iter.Seq[*mcp.ServerSession]
 	changed   chan struct{}
 	done      chan struct{}
