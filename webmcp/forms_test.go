@@ -219,3 +219,16 @@ func TestActiveTab(t *testing.T) {
 	}
 	wantText(t, r.call(t, "webmcp_call", map[string]any{"name": "two"}), true, "no open page")
 }
+
+// TestPageOfForms runs the page that a person can open to see forms at work.
+func TestPageOfForms(t *testing.T) {
+	modes(t, func(t *testing.T, native bool) {
+		r := newRig(t, native, func(o *webmcp.Options) { o.CallTimeout = patience })
+		p := r.browser.NewPage(t, r.At("localhost", "/forms.html"))
+		r.awaitNames(t, "open_menu", "order_pizza", "search_menu", "subscribe")
+		wantText(t, r.call(t, "search_menu", map[string]any{"q": "olive"}), false, `{"search":"q=olive"}`)
+		p.Eval(t, `void document.getElementById('order').addEventListener('change', (e) => { if (e.target.name === 'day') setTimeout(() => document.querySelector('#order button').click(), 100) })`)
+		wantText(t, r.call(t, "order_pizza", map[string]any{"name": "A", "topping": []string{"olive"}, "size": "l", "day": "2026-12-24"}), false, `{"order":"name=A, size=l, topping=olive, day=2026-12-24, pieces="}`)
+		wantText(t, r.call(t, "open_menu", nil), false, `"hasMenuItem":["Margherita","Funghi"]`)
+	})
+}
