@@ -1,0 +1,6 @@
+package shortcuts
+
+// NewRunner returns the runner of this Mac.
+func NewRunner() (Runner, error) {
+	return NewProgramRunner(Programs{Osascript: "/usr/bin/osascript", Shortcuts: "/usr/bin/shortcuts"}), nil
+}
