@@ -43,12 +43,6 @@ func OpenDocument(path string, scope Scope) (*Document, error) {
 	return d, d.adopt(src.text)
 }
 
-// parseDocument is a Document of a text, for tests of edits.
-func parseDocument(path, text string) (*Document, error) {
-	d := &Document{path: path, was: text}
-	return d, d.adopt(text)
-}
-
 // adopt takes a text after it was checked.
 func (d *Document) adopt(text string) error {
 	src := &source{place: Place{Scope: d.scope, File: d.path}, text: text}

@@ -89,19 +89,23 @@ func cells(r rune) int {
 type source struct {
 	place Place // of the file
 	text  string
+	lines []int // offsets of its lines, once an error asked for one
 }
 
 // line is the nth line, from 1, without its end.
 func (s *source) line(n int) string {
-	rest := s.text
-	for ; n > 1; n-- {
-		i := strings.IndexByte(rest, '\n')
-		if i < 0 {
-			return ""
+	if s.lines == nil {
+		s.lines = []int{0}
+		for i := range len(s.text) {
+			if s.text[i] == '\n' {
+				s.lines = append(s.lines, i+1)
+			}
 		}
-		rest = rest[i+1:]
 	}
-	line, _, _ := strings.Cut(rest, "\n")
+	if n < 1 || n > len(s.lines) {
+		return ""
+	}
+	line, _, _ := strings.Cut(s.text[s.lines[n-1]:], "\n")
 	return strings.TrimSuffix(line, "\r")
 }
 

@@ -44,8 +44,8 @@ func (d *dialect) under(root *node) *node {
 // stand alone; otherwise a fault costs its server and is a problem.
 func decodeServers(src *source, strict bool) (*layer, error) {
 	out := &layer{src: src}
-	if len(src.text) > maxFileBytes {
-		return nil, src.errorAt(1, 1, 1, "", "larger than %d KiB", maxFileBytes>>10)
+	if len(src.text) > maxJSONBytes {
+		return nil, src.errorAt(1, 1, 1, "", "larger than %d KiB", maxJSONBytes>>10)
 	}
 	root, doubled, err := parseJSON(src, !strict)
 	if err != nil {

@@ -267,7 +267,7 @@ func TestErrors(t *testing.T) {
 		{"not UTF-8", "mcp:\n  x: \xff\n", f + "2:6: a byte that is no UTF-8: 0xff; save it as UTF-8"},
 		{"too deep", "mcp: " + strings.Repeat("[", 40) + "\n", "nested deeper than 32"},
 		{"too deep by dashes", "mcp: \n  " + strings.Repeat("- ", 40) + "x\n", "nested deeper than 32"},
-		{"too large", "# " + strings.Repeat("x", 300<<10) + "\n", "larger than 256 KiB"},
+		{"too large", "# " + strings.Repeat("x", 300<<10) + "\n", "larger than 64 KiB"},
 		{"too many by aliases", "x-a: &a [1,2,3,4,5,6,7,8,9,0]\nx-b: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nx-c: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nx-d: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\nx-e: [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\n", "more than 20000 values"},
 		{"wide characters", "mcp: {x日本: 1}\n", "  1 | mcp: {x日本: 1}\n    |       ^^^^^"},
 	}

@@ -130,12 +130,12 @@ func readSource(path string, scope Scope) (src *source, found bool, err error) {
 	if fi, err := f.Stat(); err == nil && !fi.Mode().IsRegular() && fi.Mode()&fs.ModeCharDevice == 0 {
 		return src, false, &fs.PathError{Op: "read", Path: path, Err: errors.New("not a file")}
 	}
-	text, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
+	text, err := io.ReadAll(io.LimitReader(f, maxJSONBytes+1))
 	if err != nil {
 		return src, true, err
 	}
 	src.text = string(text)
-	if !utf8.Valid(text) && len(text) <= maxFileBytes {
+	if !utf8.Valid(text) && len(text) <= maxJSONBytes {
 		return src, true, badEncoding(src)
 	}
 	return src, true, nil

@@ -12,9 +12,11 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Bounds of a file. The parser takes time in proportion to the square of the depth.
+// Bounds of a file. The parser takes time in proportion to the squares of the depth and
+// of the number of keys.
 const (
-	maxFileBytes = 256 << 10
+	maxFileBytes = 64 << 10 // of YAML
+	maxJSONBytes = 1 << 20  // of mcp.json and the like
 	maxDepth     = 32
 	maxNodes     = 20_000 // of one file, aliases written out
 )
@@ -100,6 +102,7 @@ func checkShape(src *source, text string) *FileError {
 		for len(body) > 1 && strings.IndexByte("-?:", body[0]) >= 0 && strings.IndexByte(" \t", body[1]) >= 0 {
 			depth, body = depth+1, strings.TrimLeft(body[1:], " \t")
 		}
+		most := brackets
 		for _, r := range body {
 			switch r {
 			case '[', '{':
@@ -107,9 +110,10 @@ func checkShape(src *source, text string) *FileError {
 			case ']', '}':
 				brackets = max(brackets-1, 0)
 			}
-			if depth+brackets > maxDepth {
-				return src.errorAt(number, 1, 1, "", "nested deeper than %d", maxDepth)
-			}
+			most = max(most, brackets)
+		}
+		if depth+most > maxDepth {
+			return src.errorAt(number, 1, 1, "", "nested deeper than %d", maxDepth)
 		}
 	}
 	return nil
