@@ -30,7 +30,9 @@ func duckPage(t *testing.T, status int, name string) http.HandlerFunc {
 
 func TestDuckDuckGo(t *testing.T) {
 	f := newFakes(t)
-	redirect := func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://bang.net/", 302) }
+	redirect := func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://bang.net/", http.StatusFound)
+	}
 	broken := func(status int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(status)

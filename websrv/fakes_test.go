@@ -255,7 +255,9 @@ func TestFailureClasses(t *testing.T) {
 		{"another shape", status(200, `[[1]]`), always(ErrUnavailable), 2, restUnavailable},
 		{"422", status(422, `{"error":"bad"}`), byStatus(422, ErrInvalid), 1, 0},
 		{"redirect to another origin", func(*client) http.HandlerFunc {
-			return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://thief.net/", 307) }
+			return func(w http.ResponseWriter, r *http.Request) {
+				http.Redirect(w, r, "http://thief.net/", http.StatusTemporaryRedirect)
+			}
 		}, always(ErrUnavailable), 2, restUnavailable},
 	}
 	thief := &fake{answer: jsonAnswer(200, `{}`)}

@@ -219,7 +219,9 @@ func TestPictures(t *testing.T) {
 		{"by an address", idContextDev, jsonAnswer(200, `{"screenshot":"http://store.net/2.png"}`)},
 		{"raw", idCloudflare, raw},
 		{"raw", idJina, raw},
-		{"by a redirect", idJina, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://store.net/3.png", 302) }},
+		{"by a redirect", idJina, func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://store.net/3.png", http.StatusFound)
+		}},
 	} {
 		t.Run(tc.id+" "+tc.name, func(t *testing.T) {
 			s := f.server(t, f.only(allKeys(), tc.id))
@@ -236,10 +238,9 @@ func TestPictures(t *testing.T) {
 	for _, r := range store.requests() {
 		noKeys(t, fmt.Sprint(r))
 	}
-	s := f.server(t, f.only(allKeys(), idFirecrawl))
 	for _, bad := range []string{"http://127.0.0.1/x.png", "file:///etc/passwd", "http://page.net/", ""} {
 		f.by[idFirecrawl].script(jsonAnswer(200, `{"success":true,"data":{"screenshot":"`+bad+`","metadata":{"statusCode":200}}}`))
-		s = f.server(t, f.only(allKeys(), idFirecrawl))
+		s := f.server(t, f.only(allKeys(), idFirecrawl))
 		if r, err := s.Call(testContext(t, time.Minute), toolScreenshot, json.RawMessage(`{"url":"http://page.net/"}`), nil); err == nil {
 			t.Errorf("%q gave a picture of %d bytes", bad, len(r.Image))
 		}
