@@ -133,7 +133,7 @@ func TestRevalidation(t *testing.T) {
 			if r.Header.Get("If-None-Match") == `"1"` || r.Header.Get("If-Modified-Since") == stamp {
 				not++
 				rw.Header().Set("X-New", "yes")
-				rw.WriteHeader(304)
+				rw.WriteHeader(http.StatusNotModified)
 				return
 			}
 			full++
@@ -180,7 +180,7 @@ func TestStaleIfError(t *testing.T) {
 				case fault == "reset":
 					panic(http.ErrAbortHandler)
 				default:
-					rw.WriteHeader(503)
+					rw.WriteHeader(http.StatusServiceUnavailable)
 				}
 			}))
 			n := w.open(networkOptions{Now: c.now})

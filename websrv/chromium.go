@@ -44,7 +44,6 @@ type rendererRun struct {
 	ctx   context.Context
 	err   error
 	stop  func() // ends browser and proxy, waits; safe to call once
-	ended chan struct{}
 }
 
 func newRenderer(n *network) *renderer {

@@ -272,25 +272,25 @@ func (t *tab) unreachable(rawURL, text string) error {
 			return err
 		}
 	}
-	kind, words := chromiumError(name)
+	words, kind := chromiumError(name)
 	return &netError{kind, u.Host + " " + words + " (" + name + ")"}
 }
 
-func chromiumError(name string) (error, string) {
+func chromiumError(name string) (words string, kind error) {
 	switch {
 	case strings.HasPrefix(name, "ERR_CERT"), strings.HasPrefix(name, "ERR_SSL"):
-		return errTLS, "has no valid certificate or secure connection"
+		return "has no valid certificate or secure connection", errTLS
 	case name == "ERR_TOO_MANY_REDIRECTS":
-		return errTooManyRedirects, "redirects too many times"
+		return "redirects too many times", errTooManyRedirects
 	case name == "ERR_TUNNEL_CONNECTION_FAILED", name == "ERR_UNSAFE_PORT", strings.HasPrefix(name, "ERR_BLOCKED"), name == "ERR_UNKNOWN_URL_SCHEME",
 		name == "ERR_UNSAFE_REDIRECT", name == "ERR_INVALID_REDIRECT", name == "ERR_DISALLOWED_URL_SCHEME":
-		return errBlocked, "was not reached: the address is not allowed"
+		return "was not reached: the address is not allowed", errBlocked
 	case strings.Contains(name, "TIMED_OUT"):
-		return errTimeout, "did not answer in time"
+		return "did not answer in time", errTimeout
 	case name == "ERR_ABORTED":
-		return errBrowser, "sends something here that is not a page"
+		return "sends something here that is not a page", errBrowser
 	}
-	return errNetwork, "could not be loaded by the local Chromium"
+	return "could not be loaded by the local Chromium", errNetwork
 }
 
 // explain makes a sentence of what stopped a page's load.

@@ -47,11 +47,6 @@ type rendered struct {
 	TimedOut             bool        // a wait condition was not met; HTML is what was there
 }
 
-// response is the page in the shape that detection takes.
-func (r *rendered) response() *response {
-	return &response{URL: r.URL, FinalURL: r.FinalURL, Status: r.Status, Header: r.Header, Body: r.HTML, Media: "text/html", Charset: "utf-8"}
-}
-
 // tab is one page in a browser context of its own: no cookie, storage or cache is shared
 // with another. Its methods are called from one goroutine.
 type tab struct {

@@ -52,11 +52,11 @@ var pages = map[string]http.HandlerFunc{
 	"hang.example":     htmlPage(`<title>Hang</title><script>for (;;);</script>`),
 	"hanglate.example": htmlPage(`<title>Hang</title><script>setTimeout(() => { for (;;); }, 50)</script>`),
 	"big.example":      htmlPage(`<title>Big</title><body><script>document.body.textContent = "x".repeat(3e6)</script>`),
-	"moved.example":    func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://shell.example/#part", 302) },
+	"moved.example":    func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://shell.example/#part", http.StatusFound) },
 	"walks.example":    htmlPage(`<title>Walks</title><script>setTimeout(() => location.href = "http://shell.example/", 10)</script>`),
 	"missing.example": func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		w.WriteHeader(404)
+		w.WriteHeader(http.StatusNotFound)
 		fmt.Fprint(w, "<title>Missing</title>nothing here")
 	},
 	"file.example": func(w http.ResponseWriter, r *http.Request) {
@@ -84,7 +84,7 @@ func openPages(t *testing.T, o networkOptions) (*fakeWeb, *network) {
 	for name, h := range pages {
 		w.host(name, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/favicon.ico" {
-				rw.WriteHeader(404)
+				rw.WriteHeader(http.StatusNotFound)
 				return
 			}
 			if r.URL.Path == "/red.svg" {

@@ -141,7 +141,7 @@ func TestBodyLimit(t *testing.T) {
 			w := newFakeWeb(t)
 			w.host("big.example", http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 				if chunked {
-					rw.WriteHeader(200)
+					rw.WriteHeader(http.StatusOK)
 					rw.(http.Flusher).Flush()
 				}
 				rw.Write(bytes.Repeat([]byte("x"), tt.size))
@@ -187,18 +187,18 @@ func TestRedirects(t *testing.T) {
 		rw.Header().Set("Set-Cookie", "id=1")
 		switch r.URL.Path {
 		case "/same":
-			http.Redirect(rw, r, "/b?c=d", 302)
+			http.Redirect(rw, r, "/b?c=d", http.StatusFound)
 		case "/other":
-			http.Redirect(rw, r, "http://b.example/x", 302)
+			http.Redirect(rw, r, "http://b.example/x", http.StatusFound)
 		case "/keep":
-			http.Redirect(rw, r, "http://b.example/x", 307)
+			http.Redirect(rw, r, "http://b.example/x", http.StatusTemporaryRedirect)
 		case "/loop":
-			http.Redirect(rw, r, "/loop", 301)
+			http.Redirect(rw, r, "/loop", http.StatusMovedPermanently)
 		case "/bad":
 			rw.Header().Set("Location", "http://[broken/")
-			rw.WriteHeader(302)
+			rw.WriteHeader(http.StatusFound)
 		case "/none":
-			rw.WriteHeader(302)
+			rw.WriteHeader(http.StatusFound)
 		case "/refresh":
 			htmlPage(`<html><head><meta http-equiv=refresh content="3;url=/b"></head>`)(rw, r)
 		case "/late":
@@ -255,9 +255,9 @@ func TestTrusted(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/away":
-			http.Redirect(rw, r, other.URL, 307)
+			http.Redirect(rw, r, other.URL, http.StatusTemporaryRedirect)
 		case "/here":
-			http.Redirect(rw, r, "/done", 302)
+			http.Redirect(rw, r, "/done", http.StatusFound)
 		default:
 			fmt.Fprint(rw, "key="+r.Header.Get("Authorization"))
 		}

@@ -64,11 +64,11 @@ func classify(ctx context.Context, host string, err error) error {
 		}
 		return fmt.Errorf("request to %s: %w", host, ctx.Err())
 	}
-	kind, text := kindOf(err)
+	text, kind := kindOf(err)
 	return &netError{kind, host + " " + text}
 }
 
-func kindOf(err error) (error, string) {
+func kindOf(err error) (text string, kind error) {
 	var (
 		dns    *net.DNSError
 		cert   *tls.CertificateVerificationError
@@ -79,27 +79,27 @@ func kindOf(err error) (error, string) {
 	)
 	switch {
 	case errors.As(err, &dns) && dns.IsNotFound:
-		return errDNS, "does not exist (its name does not resolve)"
+		return "does not exist (its name does not resolve)", errDNS
 	case errors.As(err, &dns):
-		return errDNS, "could not be looked up"
+		return "could not be looked up", errDNS
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return errRefused, "refused the connection"
+		return "refused the connection", errRefused
 	case errors.As(err, &cert), errors.As(err, &host):
-		return errTLS, "has a certificate that is not valid: " + certReason(err)
+		return "has a certificate that is not valid: " + certReason(err), errTLS
 	case errors.As(err, &record):
-		return errTLS, "does not speak TLS on this port; try http://"
+		return "does not speak TLS on this port; try http://", errTLS
 	case errors.As(err, &alert), strings.Contains(err.Error(), "tls: "):
-		return errTLS, "and this client found no way to a secure connection"
+		return "and this client found no way to a secure connection", errTLS
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &netErr) && netErr.Timeout():
-		return errTimeout, "did not answer in time"
+		return "did not answer in time", errTimeout
 	case strings.Contains(err.Error(), "server response headers exceeded"):
-		return errTooLarge, "sent headers larger than " + sizeText(maxHeaderBytes)
+		return "sent headers larger than " + sizeText(maxHeaderBytes), errTooLarge
 	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH):
-		return errNetwork, "cannot be reached from here"
+		return "cannot be reached from here", errNetwork
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		return errNetwork, "closed the connection before the answer was complete"
+		return "closed the connection before the answer was complete", errNetwork
 	}
-	return errNetwork, "gave no valid HTTP answer"
+	return "gave no valid HTTP answer", errNetwork
 }
 
 // certReason is the reason in the words of crypto/x509, which names hosts and dates only.

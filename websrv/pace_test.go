@@ -143,7 +143,7 @@ func TestRetryAfterFromHost(t *testing.T) {
 	w.host("busy.example", http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		hits++
 		rw.Header().Set("Retry-After", time.Now().Add(time.Hour).UTC().Format(http.TimeFormat))
-		rw.WriteHeader(429)
+		rw.WriteHeader(http.StatusTooManyRequests)
 	}))
 	n := w.open(networkOptions{})
 	if resp, err := n.do(testContext(t, 10*time.Second), &request{URL: "http://busy.example/"}); err != nil || resp.Status != 429 {
