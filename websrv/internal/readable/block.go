@@ -56,13 +56,12 @@ type page struct {
 	images []imageAt
 	meta   *meta
 
-	open      bool // a block is being collected
-	cur       block
-	buf       []byte
-	space     bool // white space is due before the next text
-	inPre     bool
-	pending   int32 // images since the last block
-	bodyRunes int
+	open    bool // a block is being collected
+	cur     block
+	buf     []byte
+	space   bool // white space is due before the next text
+	inPre   bool
+	pending int32 // images since the last block
 }
 
 // imageAt is an image and the number of blocks before it.

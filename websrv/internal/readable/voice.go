@@ -14,11 +14,8 @@ import (
 const (
 	maxVoiceBoxes = 15000
 	maxVoiceDepth = 120
-	// enoughChars is the answer with which readability is content. Below it, it tries three more
-	// times with fewer rules; with its own figure of 500 it does so on most short pages.
-	enoughChars = 200
-	anchorBytes = 24  // a text of this length tells where it is
-	maxReach    = 300 // text nodes between short texts that are searched
+	anchorBytes   = 24  // a text of this length tells where it is
+	maxReach      = 300 // text nodes between short texts that are searched
 )
 
 // ask fills blocks' kept with readability's answer. It changes the document as readability does:
@@ -29,7 +26,6 @@ func (p *page) ask(base *url.URL) {
 	}
 	parser := readability.NewParser()
 	parser.DisableJSONLD = true
-	parser.CharThresholds = enoughChars
 	article, err := parser.ParseAndMutate(p.doc, base)
 	if err != nil || article.Node == nil {
 		return

@@ -83,10 +83,9 @@ func harmonic(p, r float64) float64 {
 
 // tally gathers figures over pages.
 type tally struct {
-	n             int
-	p, r, f       float64
-	kinds         map[string]*tally
-	with, withAll int
+	n       int
+	p, r, f float64
+	kinds   map[string]*tally
 }
 
 func (t *tally) add(kind string, o overlap) {
