@@ -81,7 +81,7 @@ func TestCache(t *testing.T) {
 		n := w.open(networkOptions{Now: c.now})
 		tt.r.URL = "http://cache.example/"
 		for i := range 2 {
-			resp, err := n.do(testContext(t, 10*time.Second), &tt.r)
+			resp, err := n.do(testContext(t, time.Minute), &tt.r)
 			if err != nil || string(resp.Body) != "body" || resp.Status != tt.status {
 				t.Fatalf("%s: %v %+v", tt.name, err, resp)
 			}
@@ -109,7 +109,7 @@ func TestCacheVariants(t *testing.T) {
 	n := w.open(networkOptions{})
 	for range 2 {
 		for _, accept := range []string{"text/html", "text/markdown"} {
-			resp, err := n.do(testContext(t, 10*time.Second), &request{URL: "http://vary.example/", Accept: accept})
+			resp, err := n.do(testContext(t, time.Minute), &request{URL: "http://vary.example/", Accept: accept})
 			if err != nil || string(resp.Body) != accept {
 				t.Errorf("%s: %v %s", accept, err, resp.Body)
 			}
@@ -141,7 +141,7 @@ func TestRevalidation(t *testing.T) {
 		}))
 		n := w.open(networkOptions{Now: c.now})
 		for i := range 4 {
-			resp, err := n.do(testContext(t, 10*time.Second), &request{URL: "http://valid.example/"})
+			resp, err := n.do(testContext(t, time.Minute), &request{URL: "http://valid.example/"})
 			if err != nil || string(resp.Body) != "body" || resp.Status != 200 {
 				t.Fatalf("%s, %d: %v %+v", validator, i, err, resp)
 			}
@@ -184,12 +184,12 @@ func TestStaleIfError(t *testing.T) {
 				}
 			}))
 			n := w.open(networkOptions{Now: c.now})
-			if _, err := n.do(testContext(t, 10*time.Second), &request{URL: "http://stale.example/"}); err != nil {
+			if _, err := n.do(testContext(t, time.Minute), &request{URL: "http://stale.example/"}); err != nil {
 				t.Fatal(err)
 			}
 			broken = true
 			c.forward(tt.pause)
-			resp, err := n.do(testContext(t, 10*time.Second), &request{URL: "http://stale.example/"})
+			resp, err := n.do(testContext(t, time.Minute), &request{URL: "http://stale.example/"})
 			if got := err == nil && resp.Stale && string(resp.Body) == "body"; got != tt.want {
 				t.Errorf("%s, %s: %v %+v, want the stored answer %v", tt.name, fault, err, resp, tt.want)
 			}
@@ -210,7 +210,7 @@ func TestCacheBounds(t *testing.T) {
 	n := w.open(networkOptions{CacheBytes: 1 << 20})
 	get := func(path string) *response {
 		t.Helper()
-		resp, err := n.do(testContext(t, 10*time.Second), &request{URL: "http://many.example" + path})
+		resp, err := n.do(testContext(t, time.Minute), &request{URL: "http://many.example" + path})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -244,7 +244,7 @@ func TestCacheOnDisk(t *testing.T) {
 	o := networkOptions{CacheDir: dir, AllowPrivate: []string{"private.example"}}
 	ask := func(n *network, url string) bool {
 		t.Helper()
-		resp, err := n.do(testContext(t, 10*time.Second), &request{URL: url})
+		resp, err := n.do(testContext(t, time.Minute), &request{URL: url})
 		if err != nil || !strings.HasPrefix(string(resp.Body), "body of /") {
 			t.Fatal(err, resp)
 		}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -75,7 +76,7 @@ func TestContentCodings(t *testing.T) {
 		w := newFakeWeb(t)
 		w.host("coded.example", codedBy(tt.header, tt.body))
 		n := w.open(networkOptions{})
-		resp, err := n.do(testContext(t, 10*time.Second), &request{URL: "http://coded.example/"})
+		resp, err := n.do(testContext(t, time.Minute), &request{URL: "http://coded.example/"})
 		if err != nil {
 			t.Errorf("%s: %v", tt.header, err)
 			continue
@@ -102,7 +103,7 @@ func TestBrokenCodings(t *testing.T) {
 	} {
 		w := newFakeWeb(t)
 		w.host("coded.example", codedBy(tt.header, tt.body))
-		_, err := w.open(networkOptions{}).do(testContext(t, 10*time.Second), &request{URL: "http://coded.example/"})
+		_, err := w.open(networkOptions{}).do(testContext(t, time.Minute), &request{URL: "http://coded.example/"})
 		if tt.ok != (err == nil) || !tt.ok && !errors.Is(err, errEncoding) {
 			t.Errorf("%s %s: got %v", tt.name, tt.header, err)
 		}
@@ -119,10 +120,10 @@ func TestBombs(t *testing.T) {
 		w := newFakeWeb(t)
 		w.host("bomb.example", codedBy(header, coding(t, name, zeros)))
 		n := w.open(networkOptions{MaxBodyBytes: 1 << 20})
-		if _, err := n.do(testContext(t, 20*time.Second), &request{URL: "http://bomb.example/"}); !errors.Is(err, errTooLarge) {
+		if _, err := n.do(testContext(t, time.Minute), &request{URL: "http://bomb.example/"}); !errors.Is(err, errTooLarge) {
 			t.Errorf("%s: got %v, want errTooLarge", name, err)
 		}
-		resp, err := n.do(testContext(t, 20*time.Second), &request{URL: "http://bomb.example/", Truncate: true, MaxBytes: 1000})
+		resp, err := n.do(testContext(t, time.Minute), &request{URL: "http://bomb.example/", Truncate: true, MaxBytes: 1000})
 		if err != nil || len(resp.Body) != 1000 || !resp.Truncated {
 			t.Errorf("%s, cut: %v", name, err)
 		}
@@ -147,7 +148,7 @@ func TestBodyLimit(t *testing.T) {
 				rw.Write(bytes.Repeat([]byte("x"), tt.size))
 			}))
 			n := w.open(networkOptions{})
-			resp, err := n.do(testContext(t, 10*time.Second), &request{URL: "http://big.example/", MaxBytes: int64(tt.limit), Truncate: tt.truncate})
+			resp, err := n.do(testContext(t, time.Minute), &request{URL: "http://big.example/", MaxBytes: int64(tt.limit), Truncate: tt.truncate})
 			switch {
 			case tt.want < 0:
 				if !errors.Is(err, errTooLarge) {
@@ -167,7 +168,7 @@ func TestHeaderLimit(t *testing.T) {
 			rw.Header().Set(fmt.Sprintf("X-%d", i), strings.Repeat("a", 10<<10))
 		}
 	}))
-	if _, err := w.open(networkOptions{}).do(testContext(t, 10*time.Second), &request{URL: "http://headers.example/"}); !errors.Is(err, errTooLarge) {
+	if _, err := w.open(networkOptions{}).do(testContext(t, time.Minute), &request{URL: "http://headers.example/"}); !errors.Is(err, errTooLarge) {
 		t.Errorf("got %v, want errTooLarge", err)
 	}
 }
@@ -232,7 +233,7 @@ func TestRedirects(t *testing.T) {
 		mu.Lock()
 		seen = nil
 		mu.Unlock()
-		resp, err := n.do(testContext(t, 10*time.Second), &tt.r)
+		resp, err := n.do(testContext(t, time.Minute), &tt.r)
 		if !errors.Is(err, tt.err) {
 			t.Errorf("%s: %v, want %v", tt.r.URL, err, tt.err)
 		}
@@ -269,23 +270,25 @@ func TestTrusted(t *testing.T) {
 	}
 	defer n.Close()
 	h := http.Header{"Authorization": {"Bearer secret"}}
-	resp, err := n.do(testContext(t, 10*time.Second), &request{URL: s.URL + "/here", Header: h, Trusted: true, IPv4: true})
+	resp, err := n.do(testContext(t, time.Minute), &request{URL: s.URL + "/here", Header: h, Trusted: true, IPv4: true})
 	if err != nil || string(resp.Body) != "key=Bearer secret" {
 		t.Errorf("got %v, %+v", err, resp)
 	}
-	_, err = n.do(testContext(t, 10*time.Second), &request{URL: s.URL + "/away", Header: h, Trusted: true})
+	_, err = n.do(testContext(t, time.Minute), &request{URL: s.URL + "/away", Header: h, Trusted: true})
 	if !errors.Is(err, errBlocked) || hits != 0 {
 		t.Errorf("another origin: %v, %d hits", err, hits)
 	}
 	// The connection that is open now must not serve a request that may not go there.
-	if _, err := n.do(testContext(t, 10*time.Second), &request{URL: s.URL}); !errors.Is(err, errBlocked) {
+	if _, err := n.do(testContext(t, time.Minute), &request{URL: s.URL}); !errors.Is(err, errBlocked) {
 		t.Errorf("untrusted: got %v, want errBlocked", err)
 	}
 }
 
 func TestFailures(t *testing.T) {
 	w := newFakeWeb(t)
-	secure := httptest.NewTLSServer(htmlPage("x"))
+	secure := httptest.NewUnstartedServer(htmlPage("x"))
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	secure.StartTLS()
 	defer secure.Close()
 	w.route("tls.example", "443", secure.Listener.Addr().String())
 	w.host("plain.example", htmlPage("x"))
@@ -319,7 +322,11 @@ func TestFailures(t *testing.T) {
 		"http://nowhere.example/?key=secret": errDNS, "http://closed.example/?key=secret": errRefused, "https://tls.example/?key=secret": errTLS, "https://notls.example/?key=secret": errTLS,
 		"http://slow.example/?key=secret": errTimeout, "http://cut.example/?key=secret": errNetwork, "http://junk.example/?key=secret": errNetwork, "http://u:secret@nowhere.example/": errDNS,
 	} {
-		_, err := n.do(testContext(t, 10*time.Second), &request{URL: u, Timeout: 400 * time.Millisecond})
+		timeout := time.Minute
+		if want == errTimeout {
+			timeout = 200 * time.Millisecond
+		}
+		_, err := n.do(testContext(t, 2*time.Minute), &request{URL: u, Timeout: timeout})
 		if !errors.Is(err, want) {
 			t.Errorf("%s: got %v, want %v", u, err, want)
 		}
@@ -342,7 +349,7 @@ func TestClientTLS(t *testing.T) {
 	defer s.Close()
 	w.route("example.com", "443", s.Listener.Addr().String())
 	n := w.open(networkOptions{Client: s.Client()})
-	resp, err := n.do(testContext(t, 10*time.Second), &request{URL: "https://example.com/"})
+	resp, err := n.do(testContext(t, time.Minute), &request{URL: "https://example.com/"})
 	if err != nil || string(resp.Body) != "secure" {
 		t.Errorf("got %v, %+v", err, resp)
 	}

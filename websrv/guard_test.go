@@ -87,7 +87,7 @@ func TestSpellingsGoClient(t *testing.T) {
 		t.Run(u, func(t *testing.T) {
 			w := insideWeb(t)
 			n := w.open(networkOptions{})
-			resp, err := n.do(testContext(t, 10*time.Second), &request{URL: u})
+			resp, err := n.do(testContext(t, time.Minute), &request{URL: u})
 			if err == nil {
 				t.Fatalf("answered %d", resp.Status)
 			}
@@ -119,7 +119,7 @@ func TestAddressesGoClient(t *testing.T) {
 			urls = append(urls, "http://host.example/", "https://host.example/", "http://host.example:8080/")
 		}
 		for _, u := range urls {
-			if _, err := n.do(testContext(t, 10*time.Second), &request{URL: u}); !errors.Is(err, errBlocked) {
+			if _, err := n.do(testContext(t, time.Minute), &request{URL: u}); !errors.Is(err, errBlocked) {
 				t.Errorf("%s (%s): got %v, want errBlocked", u, a, err)
 			}
 			if yes, _ := n.private(context.Background(), u); !yes {
@@ -138,7 +138,7 @@ func TestMixedAddressesUseThePublic(t *testing.T) {
 	w.resolve("mixed.example", "10.0.0.1", "93.184.216.77", "::1")
 	w.routes["93.184.216.77:80"] = s.Listener.Addr().String()
 	n := w.open(networkOptions{})
-	if _, err := n.do(testContext(t, 10*time.Second), &request{URL: "http://mixed.example/"}); err != nil {
+	if _, err := n.do(testContext(t, time.Minute), &request{URL: "http://mixed.example/"}); err != nil {
 		t.Fatal(err)
 	}
 	w.noneInside(t)
@@ -166,10 +166,10 @@ func TestRebindingGoClient(t *testing.T) {
 	w.answers["rebind.example"] = rebindingAfter(1, "93.184.216.99", "127.0.0.1")
 	w.routes["93.184.216.99:80"] = s.Listener.Addr().String()
 	n := w.open(networkOptions{NoCache: true})
-	if _, err := n.do(testContext(t, 10*time.Second), &request{URL: "http://rebind.example/"}); err != nil {
+	if _, err := n.do(testContext(t, time.Minute), &request{URL: "http://rebind.example/"}); err != nil {
 		t.Fatalf("the public answer: %v", err)
 	}
-	if _, err := n.do(testContext(t, 10*time.Second), &request{URL: "http://rebind.example/"}); !errors.Is(err, errBlocked) {
+	if _, err := n.do(testContext(t, time.Minute), &request{URL: "http://rebind.example/"}); !errors.Is(err, errBlocked) {
 		t.Errorf("after rebinding: got %v, want errBlocked", err)
 	}
 	w.noneInside(t)
@@ -185,7 +185,7 @@ func TestRedirectsInsideGoClient(t *testing.T) {
 			w := insideWeb(t)
 			w.host("redirect.example", redirector(target, how))
 			n := w.open(networkOptions{})
-			_, err := n.do(testContext(t, 10*time.Second), &request{URL: "http://redirect.example/", RefreshRedirect: true})
+			_, err := n.do(testContext(t, time.Minute), &request{URL: "http://redirect.example/", RefreshRedirect: true})
 			if !errors.Is(err, errBlocked) && !errors.Is(err, errBadURL) {
 				t.Errorf("%s to %s: got %v, want errBlocked or errBadURL", how, target, err)
 			}
@@ -217,7 +217,7 @@ func TestKernelAddress(t *testing.T) {
 	}
 	defer n.Close()
 	for _, host := range []string{"127.0.0.1", "localhost", "2130706433", "0x7f.1", "0.0.0.0", "[::ffff:127.0.0.1]"} {
-		if _, err := n.do(testContext(t, 10*time.Second), &request{URL: "http://" + host + ":" + port + "/"}); !errors.Is(err, errBlocked) {
+		if _, err := n.do(testContext(t, time.Minute), &request{URL: "http://" + host + ":" + port + "/"}); !errors.Is(err, errBlocked) {
 			t.Errorf("%s: got %v, want errBlocked", host, err)
 		}
 	}
@@ -229,7 +229,7 @@ func TestKernelAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer open.Close()
-	if _, err := open.do(testContext(t, 10*time.Second), &request{URL: s.URL}); err != nil || hits.Load() != 1 {
+	if _, err := open.do(testContext(t, time.Minute), &request{URL: s.URL}); err != nil || hits.Load() != 1 {
 		t.Errorf("the allowed address: %v, %d hits", err, hits.Load())
 	}
 }
@@ -261,7 +261,7 @@ func TestAllowPrivate(t *testing.T) {
 		w.resolve("any.inside.example", "0.0.0.0")
 		w.resolve("other.example", "93.184.216.35")
 		n := w.open(networkOptions{AllowPrivate: []string{tt.entry}})
-		_, err := n.do(testContext(t, 10*time.Second), &request{URL: tt.url})
+		_, err := n.do(testContext(t, time.Minute), &request{URL: tt.url})
 		if got := errors.Is(err, errRefused); got != tt.want { // what was let through finds no server
 			t.Errorf("%s: %s with %s allowed: got %v, allowed should be %v", tt.name, tt.url, tt.entry, err, tt.want)
 		}
@@ -289,7 +289,7 @@ func TestPorts(t *testing.T) {
 		{"http://public.example:22/", true, false}, {"http://public.example:25/", true, false}, {"http://public.example:1023/", true, false},
 	} {
 		n := insideWeb(t).open(networkOptions{HighPorts: tt.high})
-		if _, err := n.do(testContext(t, 10*time.Second), &request{URL: tt.url}); errors.Is(err, errRefused) != tt.want {
+		if _, err := n.do(testContext(t, time.Minute), &request{URL: tt.url}); errors.Is(err, errRefused) != tt.want {
 			t.Errorf("%s, high ports %v: %v", tt.url, tt.high, err)
 		}
 	}
@@ -317,7 +317,7 @@ func TestDomains(t *testing.T) {
 		}
 		n := w.open(o)
 		for _, host := range []string{tt.host, strings.ToUpper(tt.host), tt.host + "."} {
-			_, err := n.do(testContext(t, 10*time.Second), &request{URL: "http://" + host + "/"})
+			_, err := n.do(testContext(t, time.Minute), &request{URL: "http://" + host + "/"})
 			if errors.Is(err, errRefused) != tt.want || !tt.want && !errors.Is(err, errBlocked) {
 				t.Errorf("allow %q, deny %q: %s gave %v", tt.allow, tt.deny, host, err)
 			}
@@ -330,7 +330,7 @@ func TestRedirectToDeniedDomain(t *testing.T) {
 	w.host("from.example", redirector("http://to.example/", "302"))
 	w.host("to.example", htmlPage("x"))
 	n := w.open(networkOptions{DenyDomains: []string{"to.example"}})
-	if _, err := n.do(testContext(t, 10*time.Second), &request{URL: "http://from.example/"}); !errors.Is(err, errBlocked) {
+	if _, err := n.do(testContext(t, time.Minute), &request{URL: "http://from.example/"}); !errors.Is(err, errBlocked) {
 		t.Errorf("got %v, want errBlocked", err)
 	}
 }

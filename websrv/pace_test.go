@@ -146,10 +146,10 @@ func TestRetryAfterFromHost(t *testing.T) {
 		rw.WriteHeader(http.StatusTooManyRequests)
 	}))
 	n := w.open(networkOptions{})
-	if resp, err := n.do(testContext(t, 10*time.Second), &request{URL: "http://busy.example/"}); err != nil || resp.Status != 429 {
+	if resp, err := n.do(testContext(t, time.Minute), &request{URL: "http://busy.example/"}); err != nil || resp.Status != 429 {
 		t.Fatal(err)
 	}
-	if _, err := n.do(testContext(t, 10*time.Second), &request{URL: "http://busy.example/x"}); !errors.Is(err, errCooling) || hits != 1 {
+	if _, err := n.do(testContext(t, time.Minute), &request{URL: "http://busy.example/x"}); !errors.Is(err, errCooling) || hits != 1 {
 		t.Errorf("got %v after %d requests, want errCooling after 1", err, hits)
 	}
 }
