@@ -99,7 +99,7 @@ Begin with "aster demo": it shows the whole way on a page of its own.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &usageError{err: err, help: "aster help" + strings.TrimPrefix(cmd.CommandPath(), "aster")}
 	})
-	root.AddCommand(a.demoCommand(), a.doctorCommand(), a.mcpCommand(), a.versionCommand(), a.webCommand(),
+	root.AddCommand(a.demoCommand(), a.doctorCommand(), a.mcpCommand(), a.shortcutsCommand(), a.versionCommand(), a.webCommand(),
 		topic("exit-codes", "what the exit codes mean", exitCodesHelp),
 		topic("environment", "the variables that aster reads", environmentHelp))
 	a.addConfigCommands(root)

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"github.com/aster-mcp/aster/shortcuts"
 )
 
 // Env is all that a command sees of the world around it. Its zero fields mean: no
@@ -18,7 +20,9 @@ type Env struct {
 	Home           string // the user's home directory, "" if there is none
 	Executable     string // the absolute path of the running program
 	Terminal       bool   // Stdin is a terminal: a person, not a client
-	Color          bool   // Stdout is a terminal that understands ECMA-48 and wants colour
+	// ShortcutsRunner lists and runs shortcuts; nil is shortcuts.NewRunner.
+	ShortcutsRunner func() (shortcuts.Runner, error)
+	Color           bool // Stdout is a terminal that understands ECMA-48 and wants colour
 }
 
 // OSEnv is the Env of the running process.
@@ -71,6 +75,9 @@ func (e *Env) complete() *Env {
 	}
 	if c.Getenv == nil {
 		c.Getenv = func(string) string { return "" }
+	}
+	if c.ShortcutsRunner == nil {
+		c.ShortcutsRunner = shortcuts.NewRunner
 	}
 	return &c
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/aster-mcp/aster/cmd/aster/internal/config"
 	"github.com/aster-mcp/aster/cmd/aster/internal/guard"
 	"github.com/aster-mcp/aster/cmd/aster/internal/host"
+	"github.com/aster-mcp/aster/shortcuts"
 )
 
 type listOptions struct {
@@ -169,7 +170,9 @@ func (o *configSource) entries(c *config.Config) []serverEntry {
 	out := []serverEntry{}
 	for _, name := range builtinNames() {
 		e := serverEntry{Name: name, State: "enabled", Transport: "built in", Source: "built in"}
-		if on, by := c.Builtin(name); !on {
+		if name == config.ServerShortcuts && !o.env.hasShortcuts() {
+			e.State, e.Reason = "not here", shortcuts.ErrNotMac.Error()
+		} else if on, by := c.Builtin(name); !on {
 			e.State, e.Reason, e.Fix = "disabled", "by "+by.String(), "aster mcp enable "+name
 			if by.IsZero() {
 				e.Reason = "by default"

@@ -69,7 +69,7 @@ func (o *useOptions) connect(ctx context.Context, server string) (*host.Session,
 	}
 	var only []string
 	if server != "" {
-		if err := servable(c, server); err != nil {
+		if err := o.servable(c, server); err != nil {
 			return nil, err
 		}
 		only = []string{server}

@@ -58,7 +58,7 @@ func serveGatewayRun(ctx context.Context, o *serveGatewayOptions, args []string)
 	var only []string
 	gateway := &host.GatewayOptions{Expose: o.expose}
 	if len(args) == 1 {
-		if err := servable(c, args[0]); err != nil {
+		if err := o.servable(c, args[0]); err != nil {
 			return err
 		}
 		only = args
@@ -103,9 +103,18 @@ func beginsWithInitialize(in *bufio.Reader) bool {
 }
 
 // servable says why a server cannot be served by itself.
-func servable(c *config.Config, name string) error {
+func (o *sessionOptions) servable(c *config.Config, name string) error {
 	if name == config.ServerShortcuts {
-		return usagef("the server shortcuts is for macOS only")
+		if _, err := o.env.ShortcutsRunner(); err != nil {
+			return usagef("the server shortcuts cannot be served here: %w", err)
+		}
+	}
+	if on, by := c.Builtin(name); !on && slices.Contains(builtinNames(), name) {
+		where := "by default"
+		if !by.IsZero() {
+			where = "by " + by.String()
+		}
+		return usagef("the server %s is disabled %s: aster mcp enable %s", name, where, name)
 	}
 	if s := c.Server(name); s != nil && s.Disabled {
 		return usagef("the server %s is disabled by %s: aster mcp enable %s", name, s.DisabledBy, name)

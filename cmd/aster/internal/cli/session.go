@@ -73,17 +73,29 @@ func (o *sessionOptions) builtins(c *config.Config, only []string) (list []host.
 		}
 		list = append(list, b)
 	}
+	if wanted(config.ServerShortcuts) && o.env.hasShortcuts() {
+		b, err := o.shortcutsBuiltin(c)
+		if err != nil {
+			closeAll(list)
+			return nil, err
+		}
+		list = append(list, b)
+	}
 	if wanted(config.ServerWebMCP) {
 		b, err := o.webMCPBuiltin(c)
 		if err != nil {
-			for _, b := range list {
-				b.Close()
-			}
+			closeAll(list)
 			return nil, err
 		}
 		list = append(list, b)
 	}
 	return list, nil
+}
+
+func closeAll(list []host.Builtin) {
+	for _, b := range list {
+		b.Close()
+	}
 }
 
 func (o *sessionOptions) webBuiltin(c *config.Config) (host.Builtin, error) {
