@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"strings"
 	"sync"
 	"time"
 )
@@ -403,15 +402,3 @@ func (d *Dispatcher) attempt(p Provider, f *Failure) Attempt {
 
 // seconds is d in whole seconds, at least 1.
 func seconds(d time.Duration) int { return max(1, int((d+time.Second-1)/time.Second)) }
-
-// challengeText reports whether a page that a provider gave is a wall against robots
-// instead of the page.
-func challengeText(p *Page) (string, bool) {
-	title := strings.ToLower(p.Title)
-	for _, mark := range []string{"just a moment", "attention required", "access denied", "are you a robot", "security check", "verify you are human", "ddos-guard"} {
-		if strings.Contains(title, mark) && countWords(p.Markdown, 150) < 150 {
-			return "the site shows a check against robots instead of the page (" + plain(p.Title, 60) + ")", true
-		}
-	}
-	return "", false
-}

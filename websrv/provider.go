@@ -2,6 +2,7 @@ package websrv
 
 import (
 	"context"
+	"strings"
 	"time"
 )
 
@@ -165,4 +166,16 @@ func countWords(s string, max int) int {
 		}
 	}
 	return words + wide/2
+}
+
+// challengeText reports whether a page that a provider gave is a wall against robots
+// instead of the page.
+func challengeText(p *Page) (string, bool) {
+	title := strings.ToLower(p.Title)
+	for _, mark := range []string{"just a moment", "attention required", "access denied", "are you a robot", "security check", "verify you are human", "ddos-guard"} {
+		if strings.Contains(title, mark) && countWords(p.Markdown, 150) < 150 {
+			return "the site shows a check against robots instead of the page (" + plain(p.Title, 60) + ")", true
+		}
+	}
+	return "", false
 }
