@@ -45,11 +45,13 @@ for (const act of [(f) => f.reset(), (f) => f.remove(), (f) => f.setAttribute('t
 
 //// while an autosubmitted form is pending
 const f = form('<button id=b>x</button>', 'toolautosubmit');
-f.onsubmit = (e) => { log(f.matches(':tool-form-active'), document.querySelectorAll(':tool-submit-active').length); e.preventDefault(); e.respondWith(sleep(300)); };
+f.onsubmit = (e) => { log(f.matches(':tool-form-active'), document.querySelectorAll(':tool-submit-active').length); e.preventDefault(); e.respondWith(new Promise((done) => { answer = done; })); };
+let answer;
 await settle();
 const p = rej(() => run('f'));
 await settle();
 log(f.matches(':tool-form-active'), document.querySelectorAll(':tool-submit-active').length);
+answer();
 await p;
 
 //// CSS.supports

@@ -305,7 +305,7 @@ const p = rej(() => run('f'));
 await settle();
 await settle();
 f.reset();
-log(await Promise.race([p, sleep(100).then(() => 'waits')]));
+log(await Promise.race([p, sleep(400).then(() => 'waits')]));
 f.requestSubmit();
 log(await p);
 
@@ -329,7 +329,7 @@ for (const [what, act] of [['name', (f) => f.setAttribute('toolname', 'g')], ['d
   await settle();
   await settle();
   act(f);
-  log(what, await Promise.race([p, sleep(100).then(() => 'waits')]));
+  log(what, await Promise.race([p, sleep(300).then(() => 'waits')]));
   f.remove();
   await settle();
 }
@@ -427,7 +427,7 @@ await settle();
 await settle();
 f.requestSubmit();
 log(await q);
-log(await Promise.race([p, sleep(200).then(() => 'pending')]));
+log(await Promise.race([p, sleep(400).then(() => 'pending')]));
 
 //// one call after the other
 const f = form('<input name=a>', 'toolautosubmit');
