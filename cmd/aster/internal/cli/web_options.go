@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 
@@ -43,15 +41,8 @@ func (e *Env) webKeys() websrv.Keys {
 
 // resolve makes the options of a server from flags, configuration and environment.
 func (o *webOptions) resolve(a *app) (*websrv.Options, error) {
-	load := &config.Options{File: o.config, Home: a.env.Home, Getenv: a.env.Getenv}
-	var err error
-	if load.UserDir, err = a.env.stateDir(); err != nil && !errors.Is(err, errNoState) {
-		return nil, err
-	}
-	if load.Dir, err = os.Getwd(); err != nil {
-		load.Dir = "" // gone: there is no project then
-	}
-	c, err := config.Load(load)
+	source := &configSource{app: a, file: o.config}
+	c, _, err := source.load()
 	if err != nil {
 		return nil, &codeError{ExitUsage, fmt.Errorf("configuration: %w", err)}
 	}
