@@ -127,6 +127,7 @@ func (p *page) element(c *html.Node, st state) {
 	st.inline |= inlineOf(a)
 	if a == atom.A && hasAttr(c, "href") {
 		st.link = true
+		p.space = p.space || follows(c)
 		if p.open {
 			p.cur.links++
 		} else {
@@ -134,6 +135,13 @@ func (p *page) element(c *html.Node, st state) {
 		}
 	}
 	p.walk(c, st)
+}
+
+// follows tells whether a link comes right after another one. Style sheets keep such apart, and
+// their words are not one word.
+func follows(c *html.Node) bool {
+	s := c.PrevSibling
+	return s != nil && s.Type == html.ElementNode && s.DataAtom == atom.A
 }
 
 func (p *page) openBox(c *html.Node, parent int32) int32 {

@@ -37,7 +37,7 @@ func (p *page) render(d *Document, chosen []bool, base *url.URL) {
 		d.Markdown = d.Text
 		return
 	}
-	d.Markdown = string(bytes.TrimSpace(md))
+	d.Markdown = bareUnderscores(string(bytes.TrimSpace(md)))
 	d.Outline = outline(d.Markdown)
 }
 
@@ -77,6 +77,9 @@ func (pr *pruner) prune(n *html.Node, pre bool) bool {
 	for c := n.FirstChild; c != nil; {
 		next := c.NextSibling
 		if pr.keep(c, pre) {
+			if c.DataAtom == atom.A && !pre && follows(c) {
+				n.InsertBefore(&html.Node{Type: html.TextNode, Data: " "}, c)
+			}
 			left = left || !blank(c)
 		} else {
 			n.RemoveChild(c)

@@ -70,3 +70,24 @@ func TestTooLarge(t *testing.T) {
 		t.Errorf("error is %v, want ErrTooLarge", err)
 	}
 }
+
+func TestNoNeedlessEscapes(t *testing.T) {
+	for _, c := range []struct{ name, page, want string }{
+		{"underscores in a word", `<p>call max_open_files now`, "call max_open_files now"},
+		{"emphasis that is not", `<p>see _this_ here`, `see \_this_ here`},
+		{"code keeps its bytes", "<p>a_b <code>c\\_d</code> e_f", "a_b `c\\_d` e_f"},
+		{"code block keeps its bytes", "<pre>a\\_b</pre>", "```\na\\_b\n```"},
+		{"plain punctuation", `<p>It's 3.5 (or so) - more: $4 + 5 = 9!`, `It's 3.5 (or so) - more: $4 + 5 = 9!`},
+		{"links side by side", `<p><a href="/a">One</a><a href="/b">Two</a>`, "[One](https://example.com/a) [Two](https://example.com/b)"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d, err := readable.Extract([]byte("<body>"+c.page), "https://example.com/", &readable.Options{Whole: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d.Markdown != c.want {
+				t.Errorf("Markdown is %q, want %q", d.Markdown, c.want)
+			}
+		})
+	}
+}
