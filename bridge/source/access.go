@@ -1,8 +1,9 @@
+//lint:file-ignore SA1019 logging is deprecated, and servers of older revisions have it; a gateway passes it on.
+
 package source
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -58,8 +59,8 @@ func pages[T any](next func(cursor string) ([]T, string, error)) ([]T, error) {
 	seen := map[string]bool{}
 	for cursor := ""; ; {
 		items, more, err := next(cursor)
-		var rpc *jsonrpc.Error
-		if errors.As(err, &rpc) && rpc.Code == jsonrpc.CodeMethodNotFound && len(seen) == 0 {
+		rpc := answerOf(err)
+		if rpc != nil && rpc.Code == jsonrpc.CodeMethodNotFound && len(seen) == 0 {
 			return nil, nil
 		}
 		if err != nil {

@@ -89,16 +89,6 @@ func (c *child) readErrors() {
 	}
 }
 
-// running reports whether the first process has not ended.
-func (c *child) running() bool {
-	select {
-	case <-c.exited:
-		return false
-	default:
-		return true
-	}
-}
-
 // end ends the processes: end of input, then TERM to all of them, then KILL, with
 // grace after each of the first two. It returns when none is left and
 // standard output and error are closed; read ends when the first is.

@@ -42,14 +42,14 @@ func (f *eventFilter) event() ([]byte, error) {
 	named, hasData := "", false
 	for size := 0; ; {
 		line, err := readLine(f.r, MaxMessageBytes)
-		if errors.Is(err, errLongLine) {
-			return nil, errTooLong
+		if size += len(line); err == nil && size > MaxMessageBytes {
+			err = errLong
 		}
 		if err != nil {
+			if errors.Is(err, errLong) {
+				f.tap.long.Store(true)
+			}
 			return nil, err
-		}
-		if size += len(line); size > MaxMessageBytes {
-			return nil, errTooLong
 		}
 		line = bytes.TrimRight(line, "\r\n")
 		if len(line) == 0 {

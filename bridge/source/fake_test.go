@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 logging is deprecated and still passed on.
+
 package source_test
 
 import (

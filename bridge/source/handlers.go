@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 sampling and logging are deprecated, and servers of older revisions have them; a gateway passes them on.
+
 package source
 
 import (

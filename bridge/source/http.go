@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -24,7 +25,6 @@ const (
 var (
 	errOtherOrigin = errors.New("leads to another origin")
 	errSilent      = errors.New("no answer to the request")
-	errTooLong     = errors.New("the answer is over 32 MiB")
 )
 
 // A web is the HTTP side of one connection. It is the RoundTripper of the SDK's
@@ -79,9 +79,18 @@ func (w *web) client() *http.Client {
 // transport is the SDK's transport over w.
 func (w *web) transport() mcp.Transport {
 	if w.spec.SSE {
-		return &mcp.SSEClientTransport{Endpoint: w.spec.URL, HTTPClient: w.client(), MaxEventSize: 2 * MaxMessageBytes}
+		return detached{&mcp.SSEClientTransport{Endpoint: w.spec.URL, HTTPClient: w.client(), MaxEventSize: 2 * MaxMessageBytes}}
 	}
 	return &mcp.StreamableClientTransport{Endpoint: w.spec.URL, HTTPClient: w.client(), OAuthHandler: w.spec.OAuth, MaxEventSize: 2 * MaxMessageBytes}
+}
+
+// detached keeps the stream of the old transport, which the SDK binds to the
+// context of Connect, open beyond it. kill ends it.
+type detached struct{ mcp.Transport }
+
+// Connect opens the stream.
+func (d detached) Connect(ctx context.Context) (mcp.Connection, error) {
+	return d.Transport.Connect(context.WithoutCancel(ctx))
 }
 
 // origin is scheme, host and port in one spelling.
@@ -144,36 +153,66 @@ func (w *web) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// send authorizes requests of the old transport, for which the SDK does not.
+// send authorizes a request, unless the SDK does or a header of the spec.
 func (w *web) send(req *http.Request) (*http.Response, error) {
-	h := w.spec.OAuth
-	if h == nil || !w.spec.SSE || w.headers.Get("Authorization") != "" {
+	h, bearer := w.spec.OAuth, w.spec.Bearer
+	if req.Header.Get("Authorization") != "" || bearer == nil && (h == nil || !w.spec.SSE) {
 		return w.base.RoundTrip(req)
 	}
-	try := func() (*http.Response, error) {
-		again := req.Clone(req.Context())
-		if req.GetBody != nil {
-			body, err := req.GetBody()
-			if err != nil {
-				return nil, err
-			}
-			again.Body = body
-		}
-		if tokens, err := h.TokenSource(req.Context()); err == nil && tokens != nil {
-			if token, err := tokens.Token(); err == nil && token != nil {
-				again.Header.Set("Authorization", "Bearer "+token.AccessToken)
-			}
-		}
-		return w.base.RoundTrip(again)
+	if bearer == nil {
+		bearer = oauthBearer(h)
 	}
-	resp, err := try()
+	token, err := bearer(req.Context(), "")
+	if err != nil {
+		return nil, err
+	}
+	resp, err := w.sendWith(req, token)
 	if err != nil || resp.StatusCode != http.StatusUnauthorized {
 		return resp, err
 	}
-	if err := h.Authorize(req.Context(), req, resp); err != nil {
-		return nil, err
+	if w.spec.Bearer == nil {
+		if err := h.Authorize(req.Context(), req, resp); err != nil { // closes the body
+			return nil, err
+		}
+		token = ""
 	}
-	return try()
+	again, err := bearer(req.Context(), token)
+	if err != nil || again == "" || again == token {
+		return resp, err
+	}
+	io.Copy(io.Discard, io.LimitReader(resp.Body, maxErrorBytes))
+	resp.Body.Close()
+	return w.sendWith(req, again)
+}
+
+func (w *web) sendWith(req *http.Request, token string) (*http.Response, error) {
+	out := req.Clone(req.Context())
+	if req.GetBody != nil {
+		body, err := req.GetBody()
+		if err != nil {
+			return nil, err
+		}
+		out.Body = body
+	}
+	if token != "" {
+		out.Header.Set("Authorization", "Bearer "+token)
+	}
+	return w.base.RoundTrip(out)
+}
+
+// oauthBearer is the SDK's handler as a Bearer.
+func oauthBearer(h auth.OAuthHandler) func(context.Context, string) (string, error) {
+	return func(ctx context.Context, _ string) (string, error) {
+		tokens, err := h.TokenSource(ctx)
+		if err != nil || tokens == nil {
+			return "", err
+		}
+		token, err := tokens.Token()
+		if err != nil || token == nil {
+			return "", nil // the server will refuse, and the handler ask
+		}
+		return token.AccessToken, nil
+	}
 }
 
 // look shows the tap what is sent and returns its method.
@@ -291,7 +330,8 @@ func (b *jsonBody) Read(p []byte) (int, error) {
 		case err != nil:
 			b.err = err
 		case len(text) > MaxMessageBytes:
-			b.err = errTooLong
+			b.tap.long.Store(true)
+			b.err = errLong
 		default:
 			b.err = io.EOF
 			if out := b.tap.incoming(text); len(out) > 0 {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -14,7 +13,7 @@ import (
 // writeTimeout bounds one write to a child that does not read.
 const writeTimeout = 5 * time.Second
 
-var errLongLine = errors.New("a message is over 32 MiB")
+var errLong = errors.New("a message is over 32 MiB")
 
 // A stream carries JSON lines between a tap and the SDK.
 type stream struct {
@@ -23,7 +22,6 @@ type stream struct {
 	w    *io.PipeWriter
 	out  io.WriteCloser // to the server
 	done chan struct{}  // closed when the pump ended
-	long atomic.Bool    // a message was too long, which ended the session
 }
 
 // newStream starts a goroutine that pumps lines from in until in ends. The
@@ -59,9 +57,12 @@ func (s *stream) pump(in io.Reader) {
 			}
 		}
 		if err != nil {
-			s.long.Store(errors.Is(err, errLongLine))
+			long := errors.Is(err, errLong)
+			if long {
+				s.tap.long.Store(true)
+			}
 			s.w.CloseWithError(io.EOF)
-			if s.long.Load() {
+			if long {
 				io.Copy(io.Discard, r)
 			}
 			return
@@ -75,7 +76,7 @@ func readLine(r *bufio.Reader, max int) ([]byte, error) {
 	for {
 		part, err := r.ReadSlice('\n')
 		if len(line)+len(part) > max {
-			return nil, errLongLine
+			return nil, errLong
 		}
 		if err == nil && line == nil {
 			return part, nil // valid until the next read: the tap is done by then

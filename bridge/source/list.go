@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -98,9 +97,9 @@ func (c *conn) listTools(ctx context.Context, server string) (*listing, error) {
 		params.SetProgressToken(slot.token)
 		res, err := c.session.ListTools(ctx, params)
 		raw := c.tap.release(slot)
-		var rpc *jsonrpc.Error
+		rpc := answerOf(err)
 		switch {
-		case err != nil && n == 1 && errors.As(err, &rpc) && rpc.Code == jsonrpc.CodeMethodNotFound:
+		case n == 1 && rpc != nil && rpc.Code == jsonrpc.CodeMethodNotFound:
 			return l, nil
 		case err != nil && n == 1:
 			return nil, err

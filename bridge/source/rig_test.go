@@ -138,13 +138,3 @@ func noGoroutines(t *testing.T) {
 	}
 	t.Errorf("%d goroutines are left:\n%s", len(left), strings.Join(left, "\n\n"))
 }
-
-// file makes a file with content in a folder of the test.
-func file(t *testing.T, content string) string {
-	t.Helper()
-	name := t.TempDir() + "/file"
-	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return name
-}

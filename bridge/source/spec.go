@@ -64,12 +64,21 @@ type Spec struct {
 	Env     map[string]string
 
 	// URL is an http or https endpoint of Streamable HTTP, or, with SSE, of the
-	// older HTTP+SSE transport. Headers go to its origin only. OAuth, if not nil,
-	// authorizes requests that carry no Authorization header of their own.
+	// older HTTP+SSE transport. Headers go to its origin only.
 	URL     string
 	SSE     bool
 	Headers map[string]string
-	OAuth   auth.OAuthHandler
+
+	// OAuth and Bearer authorize requests, where no header of the name
+	// Authorization does; set one of them at most. OAuth may ask the user in the
+	// middle of a request. Bearer returns the token to send, "" for none, and is
+	// asked once more with the token that the server refused by a status of 401.
+	OAuth  auth.OAuthHandler
+	Bearer func(ctx context.Context, refused string) (token string, err error)
+
+	// Secrets are texts that must not be shown, beside the values of Env and
+	// Headers: they are masked in failures, errors and logs.
+	Secrets []string
 
 	// Server runs in this process. A panic in its handlers is the process's: give it a
 	// receiving middleware that recovers.
@@ -144,6 +153,9 @@ func (s *Spec) validate() error {
 		if k == "" || strings.ContainsAny(k, "=\x00") || strings.Contains(v, "\x00") {
 			return fmt.Errorf("server %q: env %q is not a variable", s.Name, k)
 		}
+	}
+	if s.OAuth != nil && s.Bearer != nil {
+		return fmt.Errorf("server %q: has two ways to authorize", s.Name)
 	}
 	for k, v := range s.Headers {
 		if !validHeader(k, v) {

@@ -65,7 +65,7 @@ func (s *Source) start(a *attempt) (*conn, *listing, *Failure) {
 		if c != nil {
 			return c, list, nil
 		}
-		if !r.keep || ctx.Err() != nil || failure.final() {
+		if !r.keep || ctx.Err() != nil || s.final(failure) {
 			if failure.Kind == NotResponding && errors.Is(failure.err, context.DeadlineExceeded) {
 				failure.Detail = fmt.Sprintf("no answer within %s", time.Since(begun).Round(100*time.Millisecond)) + tailNote(t)
 			}
@@ -82,9 +82,10 @@ func (s *Source) start(a *attempt) (*conn, *listing, *Failure) {
 	}
 }
 
-// final reports whether another revision cannot help.
-func (f *Failure) final() bool {
-	return f.Kind == NotInstalled || f.Kind == NeedsSignIn || errors.Is(f.err, ErrClosed) ||
+// final reports whether another revision cannot help. A child that asked to
+// sign in when its time was up may be given more of it.
+func (s *Source) final(f *Failure) bool {
+	return f.Kind == NotInstalled || f.Kind == NeedsSignIn && s.spec.Command == "" || errors.Is(f.err, ErrClosed) ||
 		errors.Is(f.err, errOtherOrigin) || isConnectError(f.err)
 }
 
@@ -151,11 +152,14 @@ func (s *Source) climb(ctx context.Context, t *tail, r rung) (*conn, *listing, *
 // waitForUser notes that the server asks the user to sign in.
 func (s *Source) waitForUser(a *attempt, address string) {
 	s.mu.Lock()
-	news := s.attempt == a && s.state == Starting
+	f := &Failure{Kind: NeedsSignIn, URL: oneLine(address, maxDetail)}
+	news := s.attempt == a && (s.state == Starting || s.state == Waiting && s.failure.URL != f.URL)
 	if news {
-		s.state, s.failure = Waiting, &Failure{Kind: NeedsSignIn, URL: oneLine(address, maxDetail)}
-		a.failure = s.failure
-		close(a.waiting)
+		if s.state == Starting {
+			a.asks = f
+			close(a.waiting)
+		}
+		s.state, s.failure = Waiting, f
 	}
 	s.mu.Unlock()
 	if news {
@@ -163,16 +167,36 @@ func (s *Source) waitForUser(a *attempt, address string) {
 	}
 }
 
-// isAnswer reports whether an error is the server's answer.
-func isAnswer(err error) bool {
-	var rpc *jsonrpc.Error
-	return errors.As(err, &rpc)
+// answerOf finds the server's own answer in an error, nil if it is none. The
+// SDK marks requests that it could not send with an error of the same type.
+func answerOf(err error) *jsonrpc.Error {
+	const notSent = "rejected by transport"
+	switch e := err.(type) {
+	case nil:
+		return nil
+	case *jsonrpc.Error:
+		if e == nil || e.Message == notSent {
+			return nil
+		}
+		return e
+	case interface{ Unwrap() error }:
+		return answerOf(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, inner := range e.Unwrap() {
+			if rpc := answerOf(inner); rpc != nil {
+				return rpc
+			}
+		}
+	}
+	return nil
 }
+
+// isAnswer reports whether an error is the server's answer.
+func isAnswer(err error) bool { return answerOf(err) != nil }
 
 // rpcText is an error without the SDK's wrapping.
 func rpcText(err error) string {
-	var rpc *jsonrpc.Error
-	if errors.As(err, &rpc) {
+	if rpc := answerOf(err); rpc != nil {
 		return fmt.Sprintf("%s (%d)", rpc.Message, rpc.Code)
 	}
 	var u *url.Error
@@ -193,6 +217,9 @@ func tailNote(t *tail) string {
 // diagnose says what an error of a connection means. was says that it had been
 // connected.
 func (s *Source) diagnose(c *conn, err error, was bool) *Failure {
+	if c.tap.long.Load() {
+		return s.redact.failf(Rejected, err, "%v", errLong)
+	}
 	if c.web != nil {
 		if f := s.diagnoseWeb(c, err); f != nil {
 			return f
@@ -200,9 +227,6 @@ func (s *Source) diagnose(c *conn, err error, was bool) *Failure {
 	}
 	if errors.Is(err, ErrNeedsSignIn) {
 		return &Failure{Kind: NeedsSignIn, err: err}
-	}
-	if c.stream != nil && c.stream.long.Load() {
-		return s.redact.failf(Rejected, err, "%v", errLongLine)
 	}
 	if s.spec.Command != "" {
 		if f := s.diagnoseChild(c, err, was); f != nil {
@@ -242,15 +266,14 @@ func (s *Source) diagnoseChild(c *conn, err error, was bool) *Failure {
 		}
 		return s.redact.failf(NotInstalled, err, "%q cannot be run: %v", s.spec.Command, errors.Unwrap(err))
 	}
-	lines, signIn := c.tail.snapshot()
-	if signIn != "" && !was {
+	if _, signIn := c.tail.snapshot(); signIn != "" && !was {
 		return &Failure{Kind: NeedsSignIn, URL: oneLine(signIn, maxDetail), err: err}
 	}
 	if isAnswer(err) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrClosed) || !within(c.child.exited, exitGrace) {
 		return nil
 	}
 	within(c.child.drained, exitGrace)
-	lines, _ = c.tail.snapshot()
+	lines, _ := c.tail.snapshot()
 	why := reason(lines)
 	junk, messages := c.tap.seen()
 	if messages == 0 && junk != "" && (why == "" || c.child.cmd.ProcessState.Success()) {
@@ -284,8 +307,6 @@ func (s *Source) diagnoseWeb(c *conn, err error) *Failure {
 		return &Failure{Kind: NeedsSignIn, URL: w.origin, err: err}
 	case refused != "":
 		return s.redact.failf(Rejected, errors.Join(errOtherOrigin, err), "%v, %s", errOtherOrigin, refused)
-	case errors.Is(err, errTooLong):
-		return s.redact.failf(Rejected, err, "%v", errTooLong)
 	case first != "" && messages == 0:
 		return s.redact.failf(NotMCP, err, "%s", first)
 	case junk != "" && messages == 0:

@@ -36,6 +36,8 @@ type tap struct {
 	firstJunk string // the first bytes of what was no message
 	messages  int    // that were
 
+	// long is set when a message was too long, which ends the session.
+	long atomic.Bool
 	// modern is set when server/discover was answered well, in time or late.
 	modern *atomic.Bool
 

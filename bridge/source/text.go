@@ -32,6 +32,9 @@ func newRedactor(spec *Spec) redactor {
 	for _, v := range spec.Env {
 		add(v)
 	}
+	for _, v := range spec.Secrets {
+		add(v)
+	}
 	for _, v := range spec.Headers {
 		add(v)
 		if _, token, ok := strings.Cut(v, " "); ok {

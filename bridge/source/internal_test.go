@@ -1,0 +1,112 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// TestPatient gives a start more time while it waits for the user.
+func TestPatient(t *testing.T) {
+	var waiting atomic.Bool
+	waiting.Store(true)
+	done := make(chan struct{})
+	ctx, cancel := patient(done, time.Millisecond, waiting.Load)
+	defer cancel()
+	select {
+	case <-ctx.Done():
+		t.Fatal("it ended while the user was asked")
+	case <-time.After(3 * clockPoll):
+	}
+	waiting.Store(false)
+	<-ctx.Done()
+	if cause := context.Cause(ctx); cause != context.DeadlineExceeded {
+		t.Errorf("cause %v", cause)
+	}
+	ctx, cancel = patient(done, 0, waiting.Load)
+	defer cancel()
+	close(done)
+	<-ctx.Done()
+	if cause := context.Cause(ctx); !errors.Is(cause, ErrClosed) {
+		t.Errorf("cause %v", cause)
+	}
+}
+
+func TestReason(t *testing.T) {
+	for _, tt := range []struct{ name, lines, want string }{
+		{"node", "node:internal/modules\n  throw err;\nError: Cannot find module '/x'\n    at Module._resolve\n  code: 'MODULE_NOT_FOUND',\n}\nNode.js v22.1.0", "Error: Cannot find module '/x'"},
+		{"python", "Traceback (most recent call last):\n  File \"x\", line 1, in y\nKeyError: 'API_KEY'", "KeyError: 'API_KEY'"},
+		{"go", "starting\npanic: boom\n\ngoroutine 1 [running]:", "panic: boom"},
+		{"npm", "npm error code E404\nnpm error 404 Not Found - GET https://r/x\nnpm notice", "npm error 404 Not Found - GET https://r/x"},
+		{"plain", "hello\nbye", "bye"},
+		{"none", "", ""},
+	} {
+		var lines []string
+		for l := range strings.SplitSeq(tt.lines, "\n") {
+			if l = oneLine(l, tailChars); l != "" {
+				lines = append(lines, l)
+			}
+		}
+		if got := reason(lines); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestSignInURL(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{"Please sign in: https://x.example/a?b=c.", "https://x.example/a?b=c"},
+		{"Open this page to authorize:\nhttps://x.example/oauth", "https://x.example/oauth"},
+		{"Listening on http://127.0.0.1:3000/login", ""},
+		{"Docs: https://x.example/authorize", ""},
+		{"hello", ""},
+	} {
+		if got := signInURL(strings.Split(tt.text, "\n")); got != tt.want {
+			t.Errorf("%q: %q, want %q", tt.text, got, tt.want)
+		}
+	}
+}
+
+func TestOneLine(t *testing.T) {
+	for _, tt := range []struct{ in, want string }{
+		{"a\n b\t\tc ", "a b c"},
+		{"\x1b[31mred\x1b[0m \x1b]0;title\x07x", "red x"},
+		{"a\u202eb\u200b\x00", "ab"},
+		{"ééééééééééé", "éééééééééé…"},
+	} {
+		if got := oneLine(tt.in, 10); got != tt.want {
+			t.Errorf("%q: %q, want %q", tt.in, got, tt.want)
+		}
+	}
+}
+
+// FuzzTap reads what a server may send: whatever comes out is messages that the SDK can read.
+func FuzzTap(f *testing.F) {
+	for _, s := range []string{`{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a","annotations":1}]}}`, `[{}]`, `x`, `{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"image","data":"-_"}]}}`,
+		`{"jsonrpc":"2.0","id":2,"result":{"content":[1],"inputRequests":{},"isError":""}}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var modern atomic.Bool
+		tp := newTap(&modern)
+		a, b := tp.open(nil), tp.open(nil)
+		tp.outgoing([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"progressToken":1}}}`))
+		tp.outgoing([]byte(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"_meta":{"progressToken":2}}}`))
+		check := newTap(&modern)
+		for _, m := range tp.incoming(text) {
+			if len(check.incoming(m)) != 1 {
+				t.Errorf("%q became %q, which is no message", text, m)
+			}
+		}
+		l := &listing{}
+		l.addPage("s", tp.release(a), nil)
+		if raw := tp.release(b); raw != nil {
+			if out := cleanResult(raw); string(cleanResult(out)) != string(out) {
+				t.Errorf("%q is cleaned to %q, and that again to %q", raw, out, cleanResult(out))
+			}
+		}
+	})
+}
