@@ -131,7 +131,7 @@ func (p *chromium) Extract(ctx context.Context, r *PageRequest) (*Page, error) {
 	if doc.Status >= 400 {
 		return nil, failf(ErrTargetFailed, "the site answered HTTP %d", doc.Status)
 	}
-	if whose, is := challenge(&response{URL: doc.URL, FinalURL: doc.FinalURL, Status: doc.Status, Body: doc.HTML, Media: "text/html"}); is {
+	if whose, is := challenge(&response{URL: doc.URL, FinalURL: doc.FinalURL, Status: doc.Status, Header: doc.Header, Body: doc.HTML, Media: "text/html"}); is {
 		return nil, walled(whose)
 	}
 	page, err := pageOf(ctx, r, doc.HTML, "text/html; charset=utf-8", doc.FinalURL)
