@@ -52,8 +52,10 @@ var pages = map[string]http.HandlerFunc{
 	"hang.example":     htmlPage(`<title>Hang</title><script>for (;;);</script>`),
 	"hanglate.example": htmlPage(`<title>Hang</title><script>setTimeout(() => { for (;;); }, 50)</script>`),
 	"big.example":      htmlPage(`<title>Big</title><body><script>document.body.textContent = "x".repeat(3e6)</script>`),
-	"moved.example":    func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://shell.example/#part", http.StatusFound) },
-	"walks.example":    htmlPage(`<title>Walks</title><script>setTimeout(() => location.href = "http://shell.example/", 10)</script>`),
+	"moved.example": func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://shell.example/#part", http.StatusFound)
+	},
+	"walks.example": htmlPage(`<title>Walks</title><script>setTimeout(() => location.href = "http://shell.example/", 10)</script>`),
 	"missing.example": func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		w.WriteHeader(http.StatusNotFound)
