@@ -55,6 +55,6 @@ func Example() {
 	fmt.Println(result.Content[0].(*mcp.TextContent).Text)
 	// Output:
 	// absent: not installed: "no-such-command-xyz" is not on PATH
-	// greeter: connected, 1 tools
+	// greeter: connected, 1 tool
 	// Hello, Ada!
 }

@@ -49,13 +49,20 @@ type Status struct {
 func (s Status) String() string {
 	switch {
 	case s.State == Connected && len(s.Problems) > 0:
-		return fmt.Sprintf("connected, %d tools, %d problems", s.Tools, len(s.Problems))
+		return "connected, " + count(s.Tools, "tool") + ", " + count(len(s.Problems), "problem")
 	case s.State == Connected:
-		return fmt.Sprintf("connected, %d tools", s.Tools)
+		return "connected, " + count(s.Tools, "tool")
 	case s.Failure != nil:
 		return s.Failure.Error()
 	}
 	return s.State.String()
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // Status says how the server stands.

@@ -21,6 +21,7 @@ import (
 	"github.com/aster-mcp/aster/cmd/aster/internal/config"
 	"github.com/aster-mcp/aster/cmd/aster/internal/upstream"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/zalando/go-keyring"
 )
 
 const patience = 60 * time.Second
@@ -329,5 +330,33 @@ func TestStore(t *testing.T) {
 	}
 	if err := a.Save(t.Context(), "s", "https://x", &upstream.Grant{}); err == nil {
 		t.Error("a broken file was overwritten")
+	}
+}
+
+// TestKeychain keeps grants in the system's keychain, and in the file where that refuses.
+func TestKeychain(t *testing.T) {
+	dir := t.TempDir()
+	s := upstream.NewStore(dir, true)
+	check := func(where string, inFile bool) {
+		t.Helper()
+		if err := s.Save(t.Context(), "s", "https://x", &upstream.Grant{AccessToken: where}); err != nil {
+			t.Fatal(err)
+		}
+		if g, err := s.Load(t.Context(), "s", "https://x"); err != nil || g == nil || g.AccessToken != where {
+			t.Errorf("%s: Load: %v, %v", where, g, err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "tokens.json")); (err == nil) != inFile {
+			t.Errorf("%s: the file: %v", where, err)
+		}
+	}
+	keyring.MockInitWithError(errors.New("no keychain"))
+	check("file", true)
+	keyring.MockInit()
+	check("keychain", false)
+	if had, err := s.Delete(t.Context(), "s", "https://x"); !had || err != nil {
+		t.Errorf("Delete: %v, %v", had, err)
+	}
+	if g, err := s.Load(t.Context(), "s", "https://x"); g != nil || err != nil {
+		t.Errorf("Load: %v, %v", g, err)
 	}
 }
