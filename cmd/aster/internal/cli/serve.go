@@ -25,6 +25,7 @@ func (a *app) mcpCommand() *cobra.Command {
 	cmd.AddCommand(a.useCommands()...)
 	cmd.AddCommand(a.recordCommands()...)
 	cmd.AddCommand(a.approveCommand())
+	cmd.AddCommand(a.loginCommands()...)
 	return cmd
 }
 

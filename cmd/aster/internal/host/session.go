@@ -18,6 +18,7 @@ import (
 	"github.com/aster-mcp/aster/bridge/source"
 	"github.com/aster-mcp/aster/cmd/aster/internal/config"
 	"github.com/aster-mcp/aster/cmd/aster/internal/guard"
+	"github.com/aster-mcp/aster/cmd/aster/internal/upstream"
 )
 
 // A Builtin is a server inside this process.
@@ -206,18 +207,7 @@ func (s *Session) spec(cs *config.Server) (source.Spec, error) {
 	for _, v := range run.Headers {
 		s.redactor.Add(v)
 	}
-	spec := source.Spec{
-		Name: run.Name, StartTimeout: orDefault(run.StartTimeout, s.opts.Config.StartTimeout), CallTimeout: orDefault(run.Timeout, s.opts.Config.CallTimeout),
-	}
-	if run.Transport == config.Stdio {
-		spec.Command, spec.Args, spec.Dir, spec.Env = run.Command, run.Args, run.Cwd, run.Env
-		if spec.Dir == "" {
-			spec.Dir = s.opts.Config.Project
-		}
-		return spec, nil
-	}
-	spec.URL, spec.SSE, spec.Headers = run.URL, run.Transport == config.SSE, run.Headers
-	return spec, nil
+	return upstream.Spec(s.opts.Config, cs, loginOptions(s.opts.Getenv, s.opts.StateDir))
 }
 
 func orDefault[T comparable](v, fallback T) T {
