@@ -14,7 +14,7 @@ const (
 	maxWhole      = 600 // characters of a whole description
 	maxSentence   = 120 // characters of a first sentence
 	maxShownName  = 128 // characters of a name
-	maxSampleName = 6   // tool names that show what a server is for
+	maxSampleName = 4   // tool names that show what a server is for
 )
 
 // A Level is how much of the catalogue a prompt section shows.
