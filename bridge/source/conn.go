@@ -168,10 +168,10 @@ func until(ctx context.Context, done <-chan struct{}) (context.Context, context.
 	return ctx, cancel
 }
 
-// patient is a context that ends after d, and with done; d of 0 is no limit.
+// patient is ctx that also ends after d, and with done; d of 0 is no limit.
 // While waiting holds it gets up to SignInTimeout longer.
-func patient(done <-chan struct{}, d time.Duration, waiting func() bool) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(context.Background())
+func patient(ctx context.Context, done <-chan struct{}, d time.Duration, waiting func() bool) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
 		var timeout <-chan time.Time
 		if d > 0 {

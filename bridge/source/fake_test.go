@@ -56,6 +56,17 @@ var fakes = map[string]func(){
 		first := true
 		serve(func(m message) string {
 			if first && m.Method != "initialize" {
+				fmt.Fprintln(os.Stderr, "up")
+				select {}
+			}
+			first = false
+			return legacy(m)
+		})
+	},
+	"stuck silently": func() {
+		first := true
+		serve(func(m message) string {
+			if first && m.Method != "initialize" {
 				select {}
 			}
 			first = false
@@ -217,7 +228,7 @@ func legacy(m message) string {
 			return ""
 		case `{"progress":true}`:
 			for i := range 8 {
-				time.Sleep(100 * time.Millisecond)
+				time.Sleep(400 * time.Millisecond)
 				fmt.Printf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d,"total":8}}`+"\n", p.Meta.Token, i+1)
 			}
 		}

@@ -14,7 +14,7 @@ func TestPatient(t *testing.T) {
 	var waiting atomic.Bool
 	waiting.Store(true)
 	done := make(chan struct{})
-	ctx, cancel := patient(done, time.Millisecond, waiting.Load)
+	ctx, cancel := patient(t.Context(), done, time.Millisecond, waiting.Load)
 	defer cancel()
 	select {
 	case <-ctx.Done():
@@ -26,12 +26,37 @@ func TestPatient(t *testing.T) {
 	if cause := context.Cause(ctx); cause != context.DeadlineExceeded {
 		t.Errorf("cause %v", cause)
 	}
-	ctx, cancel = patient(done, 0, waiting.Load)
+	ctx, cancel = patient(t.Context(), done, 0, waiting.Load)
 	defer cancel()
 	close(done)
 	<-ctx.Done()
 	if cause := context.Cause(ctx); !errors.Is(cause, ErrClosed) {
 		t.Errorf("cause %v", cause)
+	}
+}
+
+// TestStuck tells a server that is up and silent from one that is not up yet, or
+// waits for the user: only the first is worth starting again.
+func TestStuck(t *testing.T) {
+	long, now := time.Now().Add(-2*stuckAfter), time.Now()
+	for _, tt := range []struct {
+		name            string
+		message, stderr time.Time
+		signIn          string
+		want            bool
+	}{
+		{"not up", time.Time{}, time.Time{}, "", false},
+		{"just up", time.Time{}, now, "", false},
+		{"up", time.Time{}, long, "", true},
+		{"spoke", long, now, "", true},
+		{"asks", long, long, "https://x", false},
+	} {
+		var modern atomic.Bool
+		c := newConn(&modern)
+		c.tap.first, c.tail = tt.message, &tail{first: tt.stderr, signIn: tt.signIn}
+		if got := c.stuck(); got != tt.want {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
 	}
 }
 

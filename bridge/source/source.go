@@ -45,7 +45,8 @@ type Source struct {
 	failure *Failure
 	fails   int // in a row
 	retryAt time.Time
-	era     Era // of the last session, or from the spec
+	era     Era  // of the last session, or from the spec
+	silent  bool // the last start got no answer to server/discover, nor to anything
 	list    *listing
 	listed  bool
 	init    *mcp.InitializeResult // of the last connection
@@ -311,7 +312,7 @@ func (s *Source) follow(c *conn) {
 			return
 		case <-c.changed:
 		}
-		ctx, cancel := patient(c.closing, limit(s.spec.StartTimeout, DefaultStartTimeout), func() bool { return false })
+		ctx, cancel := patient(context.Background(), c.closing, limit(s.spec.StartTimeout, DefaultStartTimeout), func() bool { return false })
 		list, err := c.listTools(ctx, s.spec.Name)
 		cancel()
 		if err != nil {

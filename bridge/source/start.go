@@ -18,8 +18,13 @@ const (
 	// httpDiscoverTimeout is the DiscoverTimeout of remote servers, which may
 	// have to be woken.
 	httpDiscoverTimeout = 5 * time.Second
-	// lastRung is the part of the start's limit kept for a second connection.
-	lastRung = 3 * time.Second
+	// lastRung is the part of the start's limit kept for a second connection, where
+	// the first is stuck: stuckAfter its first sign of life it has not answered.
+	// One that has shown none is still being started: it keeps its time.
+	lastRung   = 3 * time.Second
+	stuckAfter = 2 * time.Second
+	// failGrace bounds CloseGrace where a start failed: there is no session to end well.
+	failGrace = 200 * time.Millisecond
 	// exitGrace is how long a closed output waits for the exit that explains it.
 	exitGrace = 300 * time.Millisecond
 )
@@ -43,31 +48,29 @@ func (s *Source) start(a *attempt) (*conn, *listing, *Failure) {
 	}
 	s.mu.Lock()
 	s.tail = t
-	era := s.knownEra()
+	legacy := s.knownEra() == EraLegacy || s.spec.SSE || s.silent
 	s.mu.Unlock()
 	waiting := func() bool { _, signIn := t.snapshot(); return signIn != "" }
 	total := limit(s.spec.StartTimeout, DefaultStartTimeout)
-	ctx, cancel := patient(s.done, total, waiting)
+	ctx, cancel := patient(context.Background(), s.done, total, waiting)
 	defer cancel()
 	begun := time.Now()
 
 	r := rung{keep: true}
-	if era == EraLegacy || s.spec.SSE {
+	if legacy {
 		r = rung{version: string(EraLegacy), keep: !s.spec.SSE}
 	}
 	for {
-		rctx, stop := ctx, context.CancelFunc(func() {})
-		if r.keep && total > 0 {
-			rctx, stop = patient(ctx.Done(), total-min(lastRung, total/2), waiting)
-		}
-		c, list, failure := s.climb(rctx, t, r)
-		stop()
+		c, list, failure := s.climb(ctx, t, r, total)
 		if c != nil {
 			return c, list, nil
 		}
 		if !r.keep || ctx.Err() != nil || s.final(failure) {
 			if failure.Kind == NotResponding && errors.Is(failure.err, context.DeadlineExceeded) {
 				failure.Detail = fmt.Sprintf("no answer within %s", time.Since(begun).Round(100*time.Millisecond)) + tailNote(t)
+				s.mu.Lock()
+				s.silent = !s.silent && !legacy // the next start asks the other way
+				s.mu.Unlock()
 			}
 			return nil, nil, failure
 		}
@@ -97,9 +100,14 @@ func isConnectError(err error) bool {
 }
 
 // climb makes one connection and lists the tools over it.
-func (s *Source) climb(ctx context.Context, t *tail, r rung) (*conn, *listing, *Failure) {
+func (s *Source) climb(ctx context.Context, t *tail, r rung, total time.Duration) (*conn, *listing, *Failure) {
 	c := newConn(&s.modern)
 	c.tail = t
+	if r.keep && total > 0 {
+		rctx, stop := patient(ctx, nil, total-min(lastRung, total/2), func() bool { return !c.stuck() })
+		defer stop()
+		ctx = rctx
+	}
 	discover := s.opts.DiscoverTimeout
 	switch {
 	case r.patient:
@@ -115,7 +123,7 @@ func (s *Source) climb(ctx context.Context, t *tail, r rung) (*conn, *listing, *
 			err = cause
 		}
 		failure := s.diagnose(c, err, false)
-		c.close(s.opts.CloseGrace)
+		c.close(min(s.opts.CloseGrace, failGrace))
 		return nil, nil, failure
 	}
 	transport, err := c.open(ctx, s, discover)
@@ -147,6 +155,20 @@ func (s *Source) climb(ctx context.Context, t *tail, r rung) (*conn, *listing, *
 	}
 	c.since = time.Now()
 	return c, list, nil
+}
+
+// stuck reports whether the server has come up and does not answer, and is not
+// waiting for the user either.
+func (c *conn) stuck() bool {
+	c.tap.mu.Lock()
+	life := c.tap.first
+	c.tap.mu.Unlock()
+	c.tail.mu.Lock()
+	defer c.tail.mu.Unlock()
+	if life.IsZero() || !c.tail.first.IsZero() && c.tail.first.Before(life) {
+		life = c.tail.first
+	}
+	return !life.IsZero() && time.Since(life) > stuckAfter && c.tail.signIn == ""
 }
 
 // waitForUser notes that the server asks the user to sign in.

@@ -33,8 +33,9 @@ type tap struct {
 	pending map[string]*sent // by the request's id as JSON
 
 	junkLines int
-	firstJunk string // the first bytes of what was no message
-	messages  int    // that were
+	firstJunk string    // the first bytes of what was no message
+	messages  int       // that were
+	first     time.Time // when the first text came
 
 	// long is set when a message was too long, which ends the session.
 	long atomic.Bool
@@ -201,6 +202,11 @@ func (t *tap) message(text []byte) []byte {
 	if len(text) == 0 {
 		return nil
 	}
+	t.mu.Lock()
+	if t.first.IsZero() {
+		t.first = time.Now()
+	}
+	t.mu.Unlock()
 	if text[0] != '{' {
 		t.junk(text)
 		return nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -90,7 +91,8 @@ type tail struct {
 	each   func(line string) // told every line; not nil
 
 	mu     sync.Mutex
-	lines  []string // the last tailLines
+	lines  []string  // the last tailLines
+	first  time.Time // when the first one came
 	signIn string
 }
 
@@ -101,6 +103,9 @@ func (t *tail) add(line string) {
 		return
 	}
 	t.mu.Lock()
+	if t.first.IsZero() {
+		t.first = time.Now()
+	}
 	if len(t.lines) == tailLines {
 		t.lines = slices.Delete(t.lines, 0, 1)
 	}
