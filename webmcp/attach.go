@@ -40,6 +40,7 @@ type attachment struct {
 
 	mu    sync.Mutex
 	tabs  map[*cdp.Session]*tab // by the page's session; guarded by mu
+	later map[*cdp.Session]bool // get the shim after their tools are told; guarded by mu
 	calls map[string]*call      // native calls by invocation ID; guarded by mu
 	// answers are the calls that wait for a frame's next document; guarded by mu.
 	answers map[*cdp.Frame][]*call
@@ -54,7 +55,7 @@ func newAttachment(opts *Options, registry *Registry, secret string) *attachment
 	return &attachment{
 		opts: opts, log: opts.Logger, registry: registry, script: shim.Script(cfg), late: shim.LateScript(cfg),
 		progress: func(string, string) {}, pages: func() {},
-		tabs: map[*cdp.Session]*tab{}, calls: map[string]*call{}, answers: map[*cdp.Frame][]*call{}, early: map[string]*nativeAnswer{},
+		tabs: map[*cdp.Session]*tab{}, later: map[*cdp.Session]bool{}, calls: map[string]*call{}, answers: map[*cdp.Frame][]*call{}, early: map[string]*nativeAnswer{},
 	}
 }
 
@@ -64,7 +65,13 @@ var _ cdp.Handler = (*attachment)(nil)
 // and the browser's own WebMCP. Both are asked for everywhere; the page decides in
 // which of the two a tool appears.
 func (a *attachment) Attached(s *cdp.Session) {
-	if s.Held() {
+	a.mu.Lock()
+	prompt := s.Held() || len(a.tabs) < promptTabs
+	if !prompt {
+		a.later[s] = true
+	}
+	a.mu.Unlock()
+	if prompt {
 		a.inject(s)
 	}
 	if s.Parent() != nil {
@@ -80,6 +87,10 @@ func (a *attachment) Attached(s *cdp.Session) {
 	a.pages()
 }
 
+// promptTabs is the number of open tabs that get the shim for their next document at
+// once. It is large, so with more tabs it would be in the way of the tools of the others.
+const promptTabs = 8
+
 // inject makes the shim part of the target's documents to come.
 func (a *attachment) inject(s *cdp.Session) {
 	commandLine := true
@@ -92,8 +103,12 @@ func (a *attachment) inject(s *cdp.Session) {
 func (a *attachment) Enabled(s *cdp.Session) {
 	s.Post(cdpwebmcp.CommandEnable, nil, tracked(a, func(_ jsonv2.Value, err error) {
 		a.enabled(s, err)
-		if !s.Held() {
-			a.inject(s) // large: not in the way of the tools of the other pages
+		a.mu.Lock()
+		later := a.later[s]
+		delete(a.later, s)
+		a.mu.Unlock()
+		if later && err != cdp.ErrDetached {
+			a.inject(s)
 		}
 	}))
 }

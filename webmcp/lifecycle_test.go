@@ -87,11 +87,13 @@ func TestKilledAster(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			t.Cleanup(func() { cmd.Process.Kill() }) // else it would serve the pages of other tests
 			return cmd, cs
 		}
 		r := &rig{Server: s, browser: cb}
 		cmd, cs := start()
 		r.client = cs
+		r.await(t, "the browser", func() bool { return strings.HasPrefix(r.tabs(t).Browser, "connected") })
 		p := cb.NewPage(t, s.Page("/killed", script(tool("first", "() => 'first'")+tool("never", "() => new Promise(() => {})"))))
 		r.awaitNames(t, "first", "never")
 		go cs.CallTool(context.Background(), &mcp.CallToolParams{Name: "never"})
