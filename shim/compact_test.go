@@ -87,11 +87,13 @@ func TestCompactBehavesAlike(t *testing.T) {
 	}
 	small, readable := map[string][]string{}, map[string][]string{}
 	again := list
-	for range 3 { // what a loaded machine made differ is played again
+	for range 3 { // the unsteady ones are played again
 		maps.Copy(small, under(shim.Script(shim.Config{Secret: testSecret}), again))
 		maps.Copy(readable, under(shim.ReadableScript(shim.Config{Secret: testSecret}), again))
-		again = slices.DeleteFunc(slices.Clone(again), func(s scenario) bool { return cmp.Equal(readable[s.name], small[s.name]) })
-		if len(again) == 0 || len(again) > 20 {
+		again = slices.DeleteFunc(slices.Clone(again), func(s scenario) bool {
+			return !unsteady[s.name] || cmp.Equal(readable[s.name], small[s.name])
+		})
+		if len(again) == 0 {
 			break
 		}
 	}

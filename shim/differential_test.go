@@ -149,10 +149,15 @@ func TestDifferential(t *testing.T) {
 	compare(t, list, native, shimmed)
 }
 
+// unsteady are the scenarios whose trace under the shim is known to change between runs.
+// Each is a defect that is not found yet, logged when it shows.
+var unsteady = map[string]bool{
+	"forms-submit: a form of a frame that navigates": true, // hung once in about 100 runs
+}
+
 // settleRaces plays again, alone, what differs unexpectedly: native WebMCP goes through
-// another process, and both go through timers and navigations, which on a loaded machine
-// may take their time or lose an answer. What differs three times over is a difference;
-// a trace of the shim that changes is logged.
+// another process, which on a loaded machine may take its time or lose an answer. The
+// shim has no such excuse: its traces must be the same each time.
 func settleRaces(t *testing.T, list []scenario, native, shimmed map[string][]string) {
 	for range 3 {
 		var again []scenario
@@ -167,9 +172,13 @@ func settleRaces(t *testing.T, list []scenario, native, shimmed map[string][]str
 		maps.Copy(native, play(t, nativeBrowser(), again))
 		for name, lines := range play(t, plainBrowser(), again) {
 			if diff := cmp.Diff(shimmed[name], lines); diff != "" {
-				t.Logf("%s: two traces under the shim differ:\n%s", name, diff)
+				if unsteady[name] {
+					t.Logf("%s: unsteady under the shim:\n%s", name, diff)
+					shimmed[name] = lines
+					continue
+				}
+				t.Errorf("%s: two traces under the shim differ:\n%s", name, diff)
 			}
-			shimmed[name] = lines
 		}
 	}
 }
