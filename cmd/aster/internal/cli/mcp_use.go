@@ -203,7 +203,12 @@ func callRun(ctx context.Context, o *useOptions, args []string) error {
 		return err
 	}
 	defer s.Close()
-	result, err := s.Call(ctx, t, raw, &host.Caller{Direct: true, Client: guard.Client{Name: "aster mcp call", Version: thisBuild().Version}})
+	return o.callAndPrint(ctx, s, t, raw, "aster mcp call")
+}
+
+// callAndPrint makes a call of the user's own and prints its result.
+func (o *useOptions) callAndPrint(ctx context.Context, s *host.Session, t bridge.Tool, raw json.RawMessage, client string) error {
+	result, err := s.Call(ctx, t, raw, &host.Caller{Direct: true, Client: guard.Client{Name: client, Version: thisBuild().Version}})
 	var refused *guard.Refusal
 	switch {
 	case errors.As(err, &refused):

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -171,13 +170,5 @@ func shortcutsRunRun(ctx context.Context, o *shortcutsOptions, name string) erro
 		return err
 	}
 	defer s.Close()
-	result, err := s.Call(ctx, t, raw, &host.Caller{Direct: true, Client: guard.Client{Name: "aster shortcuts run", Version: thisBuild().Version}})
-	var refused *guard.Refusal
-	switch {
-	case errors.As(err, &refused):
-		return &codeError{ExitRefused, err}
-	case err != nil:
-		return err
-	}
-	return use.printResult(result)
+	return use.callAndPrint(ctx, s, t, raw, "aster shortcuts run")
 }
