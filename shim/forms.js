@@ -102,7 +102,7 @@
       __proto__: null, doc, observer: undefined, rootObserver: undefined, armed: false,
       first: undefined, last: undefined,  // the entries of its forms
       dirty: true, roots: undefined,      // what to look through: the document, shadow roots
-      next: 0, timed: false, posted: false, over: false,
+      next: 0, took: 0, timed: false, posted: false, over: false,
     };
     apply(mapSet, watches, [doc, w]);
     w.observer = new MutationObserver((records) => attempt(() => changed(w, records)));
@@ -163,8 +163,10 @@
       takeForms(w, dom.find(w.doc, toolForms));
     }
     lookInRoots(w);
-    const ended = now();
-    w.next = ended + restAfterLook + shareOfLooks * (ended - began);
+    // The lesser of two: one look may have lost the processor.
+    const ended = now(), took = ended - began;
+    w.next = ended + restAfterLook + shareOfLooks * (took < w.took ? took : w.took);
+    w.took = took;
   }
 
   function lookInRoots(w) {
