@@ -756,7 +756,7 @@
       fields.setValue(control, text);
       if (kind === 'hidden') return;
       if (before !== fields.value(control)) tellFilled(control, true);
-      else if (before === '' && !dom.has(control, 'value')) tellInput(control);  // as Chromium does where no value was set yet
+      else if (before === '' && !dom.has(control, 'value') && kind !== 'datetime-local') tellInput(control);  // as Chromium does where no value was set yet
     };
   }
 

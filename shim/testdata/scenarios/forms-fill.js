@@ -187,3 +187,8 @@ await fills('<select name=a multiple><option>x<option>x<option>y</select>', {a: 
 
 //// nothing into an empty field
 await fills('<input name=a><textarea name=b></textarea><input name=c value=""><input name=d type=search><input name=e type=date>', {a: ''}, {b: ''}, {c: ''}, {d: ''}, {e: ''});
+
+//// nothing into an empty field of each type
+for (const type of ['text', 'search', 'tel', 'url', 'email', 'password', 'hidden', 'date', 'time', 'datetime-local', 'month', 'week', 'color', 'nonsense']) {
+  for (const more of ['', 'value=""']) await fills(`<input name=a type=${type} ${more}>`, {a: ''});
+}
