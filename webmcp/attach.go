@@ -13,6 +13,7 @@ import (
 
 	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
@@ -26,13 +27,13 @@ import (
 // into changes of the registry and ends of calls. It is a cdp.Handler; the Handler
 // methods run on the connection's reading goroutine, everything else on any.
 type attachment struct {
-	opts     *Options
+	opts     *BrowserOptions
 	log      *slog.Logger
 	registry *Registry
-	script   string // the shim for documents to come
-	late     string // the shim for documents that are there
+	broker   *broker // belongs to the reading goroutine
+	script   string  // the shim for documents to come
+	late     string  // the shim for documents that are there
 	progress func(tabID, message string)
-	pages    func() // told when a page loaded, navigated or went
 
 	browser *cdp.Browser // set before Attach
 
@@ -50,12 +51,12 @@ type attachment struct {
 	watchers map[*call]*watcher
 }
 
-func newAttachment(opts *Options, registry *Registry, secret string) *attachment {
-	cfg := shim.Config{Allow: opts.Origins, Deny: opts.DenyOrigins, Legacy: opts.LegacyAPI, Secret: secret}
+func newAttachment(opts *BrowserOptions, registry *Registry) *attachment {
+	cfg := shim.Config{Allow: opts.Origins, Deny: opts.DenyOrigins, Legacy: opts.LegacyAPI, Broker: true, Secret: opts.Secret}
 	return &attachment{
-		opts: opts, log: opts.Logger, registry: registry, script: shim.Script(cfg), late: shim.LateScript(cfg),
-		progress: func(string, string) {}, pages: func() {},
-		tabs: map[*cdp.Session]*tab{}, later: map[*cdp.Session]bool{}, calls: map[string]*call{}, answers: map[*cdp.Frame][]*call{}, early: map[string]*nativeAnswer{},
+		opts: opts, log: opts.Logger, registry: registry, broker: newBroker(), script: shim.Script(cfg), late: shim.LateScript(cfg),
+		progress: func(string, string) {},
+		tabs:     map[*cdp.Session]*tab{}, later: map[*cdp.Session]bool{}, calls: map[string]*call{}, answers: map[*cdp.Frame][]*call{}, early: map[string]*nativeAnswer{},
 	}
 }
 
@@ -74,6 +75,7 @@ func (a *attachment) Attached(s *cdp.Session) {
 	if prompt {
 		a.inject(s)
 	}
+	a.watchHeaders(s)
 	if s.Parent() != nil {
 		return
 	}
@@ -84,7 +86,6 @@ func (a *attachment) Attached(s *cdp.Session) {
 		docs: map[*cdp.Frame]*document{}, late: map[*cdp.Frame]string{},
 	}
 	a.mu.Unlock()
-	a.pages()
 }
 
 // promptTabs is the number of open tabs that get the shim for their next document at
@@ -143,7 +144,6 @@ func (a *attachment) Detached(s *cdp.Session, why cdp.Reason) {
 	a.mu.Unlock()
 	if t != nil {
 		a.registry.forgetTab(t.id)
-		a.pages()
 	}
 }
 
@@ -178,6 +178,7 @@ func (a *attachment) askTitle(s *cdp.Session) {
 
 // DocumentGone takes the document's tools away and ends its calls.
 func (a *attachment) DocumentGone(f *cdp.Frame, why cdp.Reason) {
+	a.partyGone(f)
 	a.mu.Lock()
 	t := a.tabs[f.Session.Page()]
 	var d *document
@@ -266,7 +267,6 @@ func (a *attachment) FrameNavigated(f *cdp.Frame, restored bool) {
 	if len(moved.Removed) > 0 {
 		a.registry.Apply(moved)
 	}
-	a.pages()
 }
 
 // move corrects a document out of the back/forward cache, with a.mu held: the browser
@@ -304,6 +304,8 @@ func (a *attachment) Event(s *cdp.Session, method string, params jsonv2.Value) {
 	switch method {
 	case runtime.InspectRequested.Method:
 		handle(a, params, func(e *runtime.EventInspectRequested) { a.shimSays(s, e) })
+	case network.ResponseReceived.Method:
+		a.response(params)
 	case cdpwebmcp.ToolsAdded.Method:
 		handle(a, params, func(e *cdpwebmcp.EventToolsAdded) { a.nativeAdded(s, e) })
 	case cdpwebmcp.ToolsRemoved.Method:
@@ -346,21 +348,21 @@ func (a *attachment) loaded(s *cdp.Session) {
 		a.registry.loaded(t.id)
 		a.probe(s)
 	}
-	a.pages()
 }
 
 // document finds the document of a frame or makes one, with a.mu held; nil for a
 // frame of no tab or out of scope.
 func (a *attachment) document(f *cdp.Frame, native bool) *document {
 	t := a.tabs[f.Session.Page()]
-	if t == nil || !a.inScope(f) {
+	sc := scopeOf(f)
+	if t == nil || !sc.allowed(a.opts.Origins, a.opts.DenyOrigins) {
 		return nil
 	}
 	d := t.docs[f]
 	if d == nil {
 		d = &document{
 			att: a, session: f.Session, tab: t, frameID: string(f.ID), native: native, origin: f.Origin, url: f.URL,
-			main: f.Main(), tools: map[string]*PageTool{}, calls: map[string]*call{},
+			main: f.Main(), scope: sc, tools: map[string]*PageTool{}, calls: map[string]*call{},
 		}
 		if u, err := url.Parse(f.URL); err == nil {
 			d.path = u.Path
@@ -395,44 +397,6 @@ func (t *tab) frameName(f *cdp.Frame, d *document) string {
 		}
 		name = base + "#" + strconv.Itoa(i)
 	}
-}
-
-// inScope reports whether a frame's document may be touched: by its origin, that of
-// the document it inherits from, and those of the pages it is embedded in.
-func (a *attachment) inScope(f *cdp.Frame) bool {
-	own := ""
-	if f.Origin != "null" {
-		own = f.Origin
-	}
-	chain := []string{own}
-	for _, up := range f.Ancestors() {
-		if own == "" && up.Origin != "null" && up.Origin != "" {
-			own = up.Origin
-		}
-		chain = append(chain, up.Origin)
-	}
-	address := "" // of a sandboxed document: its origin is opaque, its address is not
-	if u, err := url.Parse(f.URL); err == nil && u.Host != "" {
-		address = u.Scheme + "://" + u.Host
-	}
-	if own == "" {
-		own = address
-	}
-	for _, origin := range append(chain, own, address) {
-		if matchAny(a.opts.DenyOrigins, origin) {
-			return false
-		}
-	}
-	return len(a.opts.Origins) == 0 || matchAny(a.opts.Origins, own)
-}
-
-func matchAny(globs []string, origin string) bool {
-	for _, g := range globs {
-		if origin != "" && shim.MatchOrigin(g, origin) {
-			return true
-		}
-	}
-	return false
 }
 
 // touchable reports whether a document that is there already may get the shim: web

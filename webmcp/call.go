@@ -95,7 +95,7 @@ func (d *document) add(t *PageTool) bool {
 // withTitle is a copy of a tool under another title.
 func (t *PageTool) withTitle(title string) *PageTool {
 	return &PageTool{
-		Name: t.Name, PageName: t.PageName, Title: title, Description: t.Description,
+		PageName: t.PageName, Title: title, Description: t.Description,
 		InputSchema: t.InputSchema, SchemaNote: t.SchemaNote, Annotations: t.Annotations,
 		Origin: t.Origin, URL: t.URL, TabID: t.TabID, FrameID: t.FrameID, Main: t.Main,
 		Native: t.Native, Declarative: t.Declarative,

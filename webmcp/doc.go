@@ -1,12 +1,14 @@
 // Package webmcp keeps the registry of the tools that open pages offer, and serves
 // it as an MCP server.
 //
-// A [Bridge] attaches to a browser (package cdp), hears of every tool that a page
+// A [Browser] attaches to a browser (package cdp) and hears of every tool that a page
 // registers, from the browser's native WebMCP or from the injected shim (package
-// shim), and offers them through [Bridge.Server]. The way of a tool:
+// shim). Each client gets a [Server] of its own from [Browser.NewServer], with its own
+// filters, names and limits; a [Bridge] is a browser with one client. The way of a tool:
 //
 //	page registers → source_native.go or source_shim.go decodes
-//	  → Registry.Apply, the only writer → sync.go, which compares and batches
+//	  → Registry.Apply, the only writer → view.go, the names of each client
+//	  → sync.go, which compares and batches
 //	  → AddTool or RemoveTools → tools/list_changed
 //
 // and of a call:

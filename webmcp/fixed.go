@@ -46,28 +46,28 @@ const (
 )
 
 // addFixed adds the fixed tools.
-func (b *Bridge) addFixed() {
+func (s *Server) addFixed() {
 	readOnly := func(title string) *mcp.ToolAnnotations {
 		no := false
 		return &mcp.ToolAnnotations{Title: title, ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &no}
 	}
-	b.server.AddTool(&mcp.Tool{
+	s.server.AddTool(&mcp.Tool{
 		Name: toolTabs, Title: "Open pages", InputSchema: json.RawMessage(tabsSchema), Annotations: readOnly("Open pages"),
 		Description: "Shows the pages open in the user's browser, the names of the tools that each offers, and how the connection to the browser stands.",
 	}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return b.tabsResult(ctx), nil
+		return s.tabsResult(ctx), nil
 	})
-	b.server.AddTool(&mcp.Tool{
+	s.server.AddTool(&mcp.Tool{
 		Name: toolTools, Title: "Tools of open pages", InputSchema: json.RawMessage(toolsSchema), Annotations: readOnly("Tools of open pages"),
 		Description: "Searches or lists the tools that the open pages offer; with names, shows their input schemas. The list changes as pages open and close.",
 	}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return b.toolsResult(ctx, req.Params.Arguments), nil
+		return s.toolsResult(ctx, req.Params.Arguments), nil
 	})
-	b.server.AddTool(&mcp.Tool{
+	s.server.AddTool(&mcp.Tool{
 		Name: toolCall, Title: "Call a page's tool", InputSchema: json.RawMessage(callSchema),
 		Description: "Calls a tool of an open page, by the name that webmcp_tools gives, in the page and with the user's session. Also reads on in a result that was cut, by handle and page.",
 	}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return b.callResult(ctx, req), nil
+		return s.callResult(ctx, req), nil
 	})
 }
 
@@ -103,8 +103,8 @@ type toolReport struct {
 	Note        string          `json:"note,omitempty"`
 }
 
-func report(t *PageTool, whole bool) toolReport {
-	r := toolReport{Name: t.Name, Title: oneLine(t.Title, 200), Description: oneLine(t.Description, 300), Origin: t.Origin, Tab: t.TabID, TabTitle: oneLine(t.TabTitle(), 120), Hints: hints(t)}
+func report(t NamedTool, whole bool) toolReport {
+	r := toolReport{Name: t.Name, Title: oneLine(t.Title, 200), Description: oneLine(t.Description, 300), Origin: t.Origin, Tab: t.TabID, TabTitle: oneLine(t.TabTitle(), 120), Hints: hints(t.PageTool)}
 	if whole {
 		r.Description, r.InputSchema, r.Note = visibleText(t.Description), t.InputSchema, t.SchemaNote
 		if _, err := t.check(); err != nil {
@@ -133,7 +133,7 @@ func hints(t *PageTool) (h []string) {
 }
 
 // toolsResult is the answer of webmcp_tools.
-func (b *Bridge) toolsResult(ctx context.Context, raw json.RawMessage) *mcp.CallToolResult {
+func (s *Server) toolsResult(ctx context.Context, raw json.RawMessage) *mcp.CallToolResult {
 	in := struct {
 		Query  string   `json:"query"`
 		Names  []string `json:"names"`
@@ -152,17 +152,17 @@ func (b *Bridge) toolsResult(ctx context.Context, raw json.RawMessage) *mcp.Call
 	case in.Offset < 0:
 		return errorResult(fmt.Sprintf("offset %d: it must not be negative", in.Offset))
 	}
-	tools := b.visible()
+	tools := s.visible()
 	if in.Tab != "" {
-		tools = slices.DeleteFunc(tools, func(t *PageTool) bool { return t.TabID != in.Tab })
+		tools = slices.DeleteFunc(tools, func(t NamedTool) bool { return t.TabID != in.Tab })
 	}
 	if len(in.Names) > 0 {
-		return b.schemasResult(tools, in.Names)
+		return s.schemasResult(tools, in.Names)
 	}
 	total := len(tools)
 	if in.Query != "" {
 		var err error
-		if tools, err = b.searcher.search(ctx, tools, in.Query, len(tools)); err != nil {
+		if tools, err = s.searcher.search(ctx, tools, in.Query, len(tools)); err != nil {
 			return errorResult("search: " + err.Error())
 		}
 	}
@@ -193,11 +193,11 @@ func (b *Bridge) toolsResult(ctx context.Context, raw json.RawMessage) *mcp.Call
 	} else if total == 0 {
 		text.WriteString("No open page offers tools. webmcp_tabs shows the open pages.\n")
 	}
-	return b.results.own(text.String(), out)
+	return s.results.own(text.String(), out)
 }
 
 // schemasResult shows tools with their schemas.
-func (b *Bridge) schemasResult(tools []*PageTool, names []string) *mcp.CallToolResult {
+func (s *Server) schemasResult(tools []NamedTool, names []string) *mcp.CallToolResult {
 	if len(names) > maxToolsLimit {
 		return errorResult(fmt.Sprintf("%d names: at most %d at a time", len(names), maxToolsLimit))
 	}
@@ -206,9 +206,9 @@ func (b *Bridge) schemasResult(tools []*PageTool, names []string) *mcp.CallToolR
 		Unknown []string     `json:"unknown,omitempty"`
 	}{Tools: []toolReport{}}
 	for _, name := range names {
-		found := slices.DeleteFunc(slices.Clone(tools), func(t *PageTool) bool { return t.Name != name })
+		found := slices.DeleteFunc(slices.Clone(tools), func(t NamedTool) bool { return t.Name != name })
 		if len(found) == 0 {
-			found = slices.DeleteFunc(slices.Clone(tools), func(t *PageTool) bool { return t.PageName != name })
+			found = slices.DeleteFunc(slices.Clone(tools), func(t NamedTool) bool { return t.PageName != name })
 		}
 		if len(found) == 0 {
 			out.Unknown = append(out.Unknown, oneLine(name, 200))
@@ -221,13 +221,13 @@ func (b *Bridge) schemasResult(tools []*PageTool, names []string) *mcp.CallToolR
 	if err != nil {
 		return errorResult("the schemas cannot be shown: " + err.Error())
 	}
-	res := b.results.own(string(text), out)
+	res := s.results.own(string(text), out)
 	res.IsError = len(out.Tools) == 0
 	return res
 }
 
 // callResult is the answer of webmcp_call.
-func (b *Bridge) callResult(ctx context.Context, req *mcp.CallToolRequest) *mcp.CallToolResult {
+func (s *Server) callResult(ctx context.Context, req *mcp.CallToolRequest) *mcp.CallToolResult {
 	in := struct {
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
@@ -241,11 +241,11 @@ func (b *Bridge) callResult(ctx context.Context, req *mcp.CallToolRequest) *mcp.
 	case in.Handle != "" && in.Name != "":
 		return errorResult("give name to call a tool, or handle to read on in a result, not both")
 	case in.Handle != "":
-		return b.results.readOn(in.Handle, in.Page)
+		return s.results.readOn(in.Handle, in.Page)
 	case in.Name == "":
 		return errorResult("name is missing: call webmcp_tools to see the tools, then webmcp_call with name and arguments")
 	}
-	t, problem := b.resolve(ctx, in.Name)
+	t, problem := s.resolve(ctx, in.Name)
 	if t == nil {
 		return errorResult(problem)
 	}
@@ -257,16 +257,16 @@ func (b *Bridge) callResult(ctx context.Context, req *mcp.CallToolRequest) *mcp.
 			return errorResult("arguments must be a JSON object")
 		}
 	}
-	return b.call(ctx, req, t, args)
+	return s.call(ctx, req, *t, args)
 }
 
 // resolve finds a tool by its MCP name, else by its page's own name if that is unique.
-func (b *Bridge) resolve(ctx context.Context, name string) (*PageTool, string) {
-	tools := b.visible()
-	var own []*PageTool
+func (s *Server) resolve(ctx context.Context, name string) (*NamedTool, string) {
+	tools := s.visible()
+	var own []NamedTool
 	for _, t := range tools {
 		if t.Name == name {
-			return t, ""
+			return &t, ""
 		}
 		if t.PageName == name {
 			own = append(own, t)
@@ -274,7 +274,7 @@ func (b *Bridge) resolve(ctx context.Context, name string) (*PageTool, string) {
 	}
 	switch {
 	case len(own) == 1:
-		return own[0], ""
+		return &own[0], ""
 	case len(own) > 1:
 		var names []string
 		for _, t := range own[:min(len(own), 10)] {
@@ -283,7 +283,7 @@ func (b *Bridge) resolve(ctx context.Context, name string) (*PageTool, string) {
 		return nil, fmt.Sprintf("%d pages have a tool %q: choose one of %s", len(own), oneLine(name, 100), strings.Join(names, ", "))
 	}
 	var near []string
-	if found, err := b.searcher.search(ctx, tools, name, 3); err == nil {
+	if found, err := s.searcher.search(ctx, tools, name, 3); err == nil {
 		for _, t := range found {
 			near = append(near, t.Name)
 		}

@@ -20,7 +20,7 @@ const askAgain = 5 * time.Second
 
 // watchFocus keeps the tab that is served with Options.ActiveTab: the visible one that
 // last had the focus. While no window of the browser has it, the last one stays.
-func (b *Bridge) watchFocus(ctx context.Context) {
+func (b *Browser) watchFocus(ctx context.Context) {
 	tick := time.NewTicker(FocusEvery)
 	defer tick.Stop()
 	for {
@@ -80,7 +80,7 @@ func (a *attachment) focusAnswer(s *cdp.Session, visible, focused bool) {
 }
 
 // chooseTab takes the visible tab that had the focus last.
-func (b *Bridge) chooseTab(a *attachment) {
+func (b *Browser) chooseTab(a *attachment) {
 	a.mu.Lock()
 	var best *tab
 	for _, t := range a.tabs {

@@ -1,6 +1,7 @@
 package webmcp
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -10,21 +11,21 @@ import (
 	"github.com/aster-mcp/aster/shim"
 )
 
-// Values of Options.Expose.
+// Values of ClientOptions.Expose.
 const (
 	ExposeBoth  = "both"  // page tools and the three fixed tools
 	ExposeFixed = "fixed" // webmcp_tabs, webmcp_tools and webmcp_call only
 	ExposeTools = "tools" // page tools only
 )
 
-// Values of Options.Dialogs.
+// Values of BrowserOptions.Dialogs.
 const (
 	DialogsLeave   = "leave"   // the user answers
 	DialogsAccept  = "accept"  // a dialog that blocks a call is accepted
 	DialogsDismiss = "dismiss" // a dialog that blocks a call is dismissed
 )
 
-// Defaults and bounds of Options.
+// Defaults and bounds of ClientOptions.
 const (
 	DefaultCallTimeout     = 60 * time.Second
 	MaxCallTimeout         = 24 * time.Hour
@@ -32,52 +33,119 @@ const (
 	MinMaxResultTokens     = 100
 )
 
-// Options configures [New]. The zero value of a field is its default.
-type Options struct {
+// BrowserOptions configures [NewBrowser]: the connection, and all that pages can see of
+// us. The zero value of a field is its default.
+type BrowserOptions struct {
 	Logger *slog.Logger // nil discards
 	// Finder finds the browser; required unless Launch is set.
 	Finder *cdp.Finder
 	// Launch, when set, starts a browser of our own instead. It is closed when Run ends.
 	Launch *cdp.LaunchOptions
-	// Expose says which tools are served: ExposeBoth ("" too), ExposeFixed or ExposeTools.
-	Expose string
-	// CallTimeout ends a call that the page does not answer. A caller can set another
-	// by the request's _meta key "aster/timeoutMs". 0 means DefaultCallTimeout.
-	CallTimeout time.Duration
-	// MaxResultTokens cuts longer results, by the estimate of bridge.EstimateTokens;
-	// the rest is read page by page. 0 means DefaultMaxResultTokens.
-	MaxResultTokens int
 	// Dialogs says what happens to a JavaScript dialog that opens during a call.
 	Dialogs string
 	// Origins and DenyOrigins are globs such as "https://*.example.com". A denied origin,
 	// and every frame inside its pages, is left alone. Empty Origins means every origin.
 	Origins, DenyOrigins []string
-	// ActiveTab serves only the visible tab that last had the focus.
-	ActiveTab bool
-	// Debugging shows tools that their page marks as meant for debugging.
-	Debugging bool
 	// LegacyAPI gives pages under the shim the names of older drafts too.
 	LegacyAPI bool
 	// Secret lets this process take over the shims of an earlier one that had the same
 	// secret. Empty means a random one: shims of earlier processes are not adopted.
 	Secret string
-	// Version is told to MCP clients.
-	Version string
 	// RetryStamp is a file whose change means that a refused connection may be tried again.
 	RetryStamp string
 }
 
-func (o *Options) normalise() error {
+// ClientOptions configures [Browser.NewServer]: what one client is served, and how. The
+// zero value of a field is its default. Its JSON is what package daemon sends.
+type ClientOptions struct {
+	Logger *slog.Logger `json:"-"` // nil discards
+	// Expose says which tools are served: ExposeBoth ("" too), ExposeFixed or ExposeTools.
+	Expose string `json:"expose,omitempty"`
+	// CallTimeout ends a call that the page does not answer. A caller can set another
+	// by the request's _meta key "aster/timeoutMs". 0 means DefaultCallTimeout.
+	CallTimeout time.Duration `json:"callTimeout,omitempty"`
+	// MaxResultTokens cuts longer results, by the estimate of bridge.EstimateTokens;
+	// the rest is read page by page. 0 means DefaultMaxResultTokens.
+	MaxResultTokens int `json:"maxResultTokens,omitempty"`
+	// Origins and DenyOrigins narrow what the client sees, by the same rules as those of
+	// BrowserOptions. They do not widen what the browser's have left alone.
+	Origins     []string `json:"origins,omitempty"`
+	DenyOrigins []string `json:"denyOrigins,omitempty"`
+	// ActiveTab serves only the visible tab that last had the focus.
+	ActiveTab bool `json:"activeTab,omitempty"`
+	// Debugging shows tools that their page marks as meant for debugging.
+	Debugging bool `json:"debugging,omitempty"`
+	// Version is told to MCP clients.
+	Version string `json:"version,omitempty"`
+}
+
+// Options configures [New]: a browser for one client. The fields are those of
+// [BrowserOptions] and [ClientOptions].
+type Options struct {
+	Logger               *slog.Logger
+	Finder               *cdp.Finder
+	Launch               *cdp.LaunchOptions
+	Expose               string
+	CallTimeout          time.Duration
+	MaxResultTokens      int
+	Dialogs              string
+	Origins, DenyOrigins []string
+	ActiveTab            bool
+	Debugging            bool
+	LegacyAPI            bool
+	Secret               string
+	Version              string
+	RetryStamp           string
+}
+
+// Browser is the part of the options that pages can see.
+func (o *Options) Browser() *BrowserOptions {
+	return &BrowserOptions{
+		Logger: o.Logger, Finder: o.Finder, Launch: o.Launch, Dialogs: o.Dialogs, Origins: o.Origins, DenyOrigins: o.DenyOrigins,
+		LegacyAPI: o.LegacyAPI, Secret: o.Secret, RetryStamp: o.RetryStamp,
+	}
+}
+
+// Client is the part of the options that only the client sees.
+func (o *Options) Client() *ClientOptions {
+	return &ClientOptions{
+		Logger: o.Logger, Expose: o.Expose, CallTimeout: o.CallTimeout, MaxResultTokens: o.MaxResultTokens, Origins: o.Origins, DenyOrigins: o.DenyOrigins,
+		ActiveTab: o.ActiveTab, Debugging: o.Debugging, Version: o.Version,
+	}
+}
+
+func (o *BrowserOptions) normalise() error {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if o.Finder == nil && o.Launch == nil {
 		return errors.New("no browser: Options.Finder or Options.Launch is needed")
 	}
-	if err := choice("expose", &o.Expose, ExposeBoth, ExposeFixed, ExposeTools); err != nil {
+	if err := choice("dialogs", &o.Dialogs, DialogsLeave, DialogsAccept, DialogsDismiss); err != nil {
 		return err
 	}
-	if err := choice("dialogs", &o.Dialogs, DialogsLeave, DialogsAccept, DialogsDismiss); err != nil {
+	if o.Secret == "" {
+		o.Secret = rand.Text()
+	}
+	return validGlobs(o.Origins, o.DenyOrigins)
+}
+
+func validGlobs(lists ...[]string) error {
+	for _, list := range lists {
+		for _, glob := range list {
+			if err := shim.ValidOriginGlob(glob); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (o *ClientOptions) normalise() error {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if err := choice("expose", &o.Expose, ExposeBoth, ExposeFixed, ExposeTools); err != nil {
 		return err
 	}
 	if o.CallTimeout == 0 {
@@ -92,17 +160,10 @@ func (o *Options) normalise() error {
 	if o.MaxResultTokens < MinMaxResultTokens {
 		return fmt.Errorf("max result of %d tokens: it must be at least %d", o.MaxResultTokens, MinMaxResultTokens)
 	}
-	for _, list := range [][]string{o.Origins, o.DenyOrigins} {
-		for _, glob := range list {
-			if err := shim.ValidOriginGlob(glob); err != nil {
-				return err
-			}
-		}
-	}
 	if o.Version == "" {
 		o.Version = "dev"
 	}
-	return nil
+	return validGlobs(o.Origins, o.DenyOrigins)
 }
 
 // choice checks an option with a fixed set of values, the first of which is the default.

@@ -29,11 +29,9 @@ type Annotations struct {
 }
 
 // PageTool is one tool of one document. It never changes; a tool that is registered
-// again is a new PageTool.
+// again is a new PageTool. Clients see it under a name of their own; see [NamedTool].
 type PageTool struct {
-	// Name is the name under which MCP clients see the tool, unique among all live
-	// tools; PageName is the page's own.
-	Name, PageName     string
+	PageName           string // the page's own name
 	Title, Description string
 	// InputSchema is an object schema in any case; SchemaNote says what had to be
 	// changed in the page's own for that, and is usually empty.
@@ -99,6 +97,7 @@ type document struct {
 	url     string // set once: the address without fragment when the document appeared
 	path    string // set once: its path
 	frame   string // set once: the frame's descriptor in tool names, "" for the main frame
+	scope   scope  // set once: what origin globs are matched with
 	main    bool
 
 	api     string // the shim's api object; "" under native

@@ -3,6 +3,8 @@ package webmcp
 import (
 	"bytes"
 	"cmp"
+	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -29,13 +31,20 @@ type Change struct {
 // be called from any goroutine.
 type Registry struct {
 	mu      sync.Mutex
-	names   namer
 	tools   map[toolKey]*PageTool // live
-	byName  map[string]*PageTool  // live and stale, by MCP name
+	listed  map[toolKey]listing   // live and stale
 	stale   map[string]*staleTab  // listed, but on their way out, by tab
-	changed chan struct{}         // holds one token when something changed
+	views   []*view               // what clients see, each for itself
+	seq     int64                 // of the last listing
+	resweep chan struct{}         // holds one token when the times of stale tools changed
 	now     func() time.Time
 	dropped int
+}
+
+// listing is a tool that is live or whose page is being reloaded, and when it came.
+type listing struct {
+	tool *PageTool
+	seq  int64
 }
 
 // staleTab holds the tools of a tab whose page is being reloaded.
@@ -47,8 +56,8 @@ type staleTab struct {
 
 func newRegistry() *Registry {
 	return &Registry{
-		tools: map[toolKey]*PageTool{}, byName: map[string]*PageTool{}, stale: map[string]*staleTab{},
-		changed: make(chan struct{}, 1), now: time.Now,
+		tools: map[toolKey]*PageTool{}, listed: map[toolKey]listing{}, stale: map[string]*staleTab{},
+		resweep: make(chan struct{}, 1), now: time.Now,
 	}
 }
 
@@ -67,33 +76,43 @@ func (r *Registry) Apply(c Change) {
 			r.keep(t, now)
 			continue
 		}
-		delete(r.byName, t.Name)
-		r.names.release(t.key, now)
+		r.unlist(t.key, now)
 	}
 	for _, t := range c.Added {
 		r.add(t, now)
 	}
-	r.signal()
+	r.signalLocked()
+}
+
+// unlist takes a tool off the list, with r.mu held.
+func (r *Registry) unlist(k toolKey, now time.Time) {
+	delete(r.listed, k)
+	for _, v := range r.views {
+		v.remove(k, now)
+	}
 }
 
 func (r *Registry) add(t *PageTool, now time.Time) {
-	if old := r.tools[t.key]; old != nil {
-		t.Name = old.Name
-	} else if s := r.stale[t.key.Target]; s != nil && s.tools[t.key] != nil {
-		t.Name = s.tools[t.key].Name
+	old, known := r.listed[t.key]
+	if s := r.stale[t.key.Target]; s != nil && s.tools[t.key] != nil && r.tools[t.key] == nil {
 		delete(s.tools, t.key)
 		if s.loaded {
 			s.until = now.Add(StaleFor)
 		}
-	} else {
-		if len(r.byName) >= MaxTools {
+	}
+	if !known {
+		if len(r.listed) >= MaxTools {
 			r.dropped++
 			return
 		}
-		t.Name = r.names.assign(t.key, now)
+		r.seq++
+		old.seq = r.seq
 	}
 	r.tools[t.key] = t
-	r.byName[t.Name] = t
+	r.listed[t.key] = listing{t, old.seq}
+	for _, v := range r.views {
+		v.add(t, now)
+	}
 }
 
 // keep lists a tool on while its page is being reloaded.
@@ -109,9 +128,8 @@ func (r *Registry) keep(t *PageTool, now time.Time) {
 
 // dropTab takes the stale tools of a tab off the list.
 func (r *Registry) dropTab(id string, now time.Time) {
-	for key, t := range r.stale[id].tools {
-		delete(r.byName, t.Name)
-		r.names.release(key, now)
+	for key := range r.stale[id].tools {
+		r.unlist(key, now)
 	}
 	delete(r.stale, id)
 }
@@ -132,7 +150,7 @@ func (r *Registry) sweep() (next time.Time) {
 			delete(r.stale, id)
 		case !due.After(now):
 			r.dropTab(id, now)
-			r.signal()
+			r.signalLocked()
 		case next.IsZero() || due.Before(next):
 			next = due
 		}
@@ -151,7 +169,7 @@ func (r *Registry) arrived(tabID, url string) {
 	for _, t := range s.tools {
 		if t.Main && t.URL != url {
 			r.dropTab(tabID, r.now())
-			r.signal()
+			r.signalLocked()
 			return
 		}
 	}
@@ -163,7 +181,7 @@ func (r *Registry) loaded(tabID string) {
 	defer r.mu.Unlock()
 	if s := r.stale[tabID]; s != nil {
 		s.loaded, s.until = true, r.now().Add(StaleFor)
-		r.signal() // the syncer looks at the times anew
+		r.signalLocked()
 	}
 }
 
@@ -175,8 +193,10 @@ func (r *Registry) forgetTab(id string) {
 	if r.stale[id] != nil {
 		r.dropTab(id, now)
 	}
-	r.names.forgetTarget(id)
-	r.signal()
+	for _, v := range r.views {
+		v.names.forgetTarget(id)
+	}
+	r.signalLocked()
 }
 
 // renew forgets all names: another browser start is attached, whose tabs are new. The
@@ -184,55 +204,83 @@ func (r *Registry) forgetTab(id string) {
 func (r *Registry) renew() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.byName) == 0 {
-		r.names = namer{}
+	if len(r.listed) == 0 {
+		for _, v := range r.views {
+			v.names = namer{}
+		}
 	}
 }
 
+// signal tells every client's server that something changed.
 func (r *Registry) signal() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.signalLocked()
+}
+
+func (r *Registry) signalLocked() {
+	token(r.resweep)
+	for _, v := range r.views {
+		token(v.changed)
+	}
+}
+
+// token leaves a token in a channel that holds one.
+func token(c chan struct{}) {
 	select {
-	case r.changed <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
 
-// Changed yields a value after each change; several changes may share one.
-func (r *Registry) Changed() <-chan struct{} { return r.changed }
-
-// Lookup finds a tool by its MCP name; nil when there is none. A tool whose page is
-// being reloaded is found too: calling it says so.
-func (r *Registry) Lookup(name string) *PageTool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.byName[name]
-}
-
-// Named lists the live tools whose page calls them name, sorted by MCP name.
-func (r *Registry) Named(name string) []*PageTool {
-	var found []*PageTool
-	for _, t := range r.Tools() {
-		if t.PageName == name {
-			found = append(found, t)
+// runSweeps drops stale tools in time until ctx ends.
+func (r *Registry) runSweeps(ctx context.Context) {
+	wait := time.NewTimer(time.Hour)
+	defer wait.Stop()
+	for {
+		next := r.sweep()
+		if next.IsZero() {
+			next = time.Now().Add(time.Hour)
+		}
+		wait.Reset(time.Until(next) + time.Millisecond)
+		select {
+		case <-ctx.Done():
+			return
+		case <-wait.C:
+		case <-r.resweep:
 		}
 	}
-	return found
 }
 
-// Tools lists all live tools, and those whose page is being reloaded, sorted by MCP name.
+// live is the present tool under a key; nil when it is gone. A tool whose page is being
+// reloaded counts: calling it says so.
+func (r *Registry) live(k toolKey) *PageTool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.listed[k].tool
+}
+
+// Tools lists all live tools, and those whose page is being reloaded, in the order in
+// which they came.
 func (r *Registry) Tools() []*PageTool {
 	r.mu.Lock()
-	all := make([]*PageTool, 0, len(r.byName))
-	for _, t := range r.byName {
-		all = append(all, t)
+	defer r.mu.Unlock()
+	all := r.inOrder()
+	tools := make([]*PageTool, len(all))
+	for i, l := range all {
+		tools[i] = l.tool
 	}
-	r.mu.Unlock()
-	slices.SortFunc(all, func(a, b *PageTool) int { return cmp.Compare(a.Name, b.Name) })
-	return all
+	return tools
+}
+
+// inOrder lists what is listed by age, with r.mu held.
+func (r *Registry) inOrder() []listing {
+	return slices.SortedFunc(maps.Values(r.listed), func(a, b listing) int { return cmp.Compare(a.seq, b.seq) })
 }
 
 // same reports whether two tools look alike to a client.
 func same(a, b *PageTool) bool {
-	return a == b || a.Name == b.Name && a.key == b.key && a.Title == b.Title && a.Description == b.Description &&
+	return a == b || a.key == b.key && a.Title == b.Title && a.Description == b.Description &&
 		a.URL == b.URL && a.Declarative == b.Declarative && sameHints(a.Annotations, b.Annotations) &&
 		a.SchemaNote == b.SchemaNote && bytes.Equal(a.InputSchema, b.InputSchema)
 }

@@ -25,18 +25,14 @@ const (
 
 // Run attaches to the browser and keeps attached until ctx ends: a browser that is
 // lost is watched for without a connection, and taken up again when it comes back.
-// The server of the bridge works all the while. Run returns nil when ctx ended, or an
+// The servers of clients work all the while. Run returns nil when ctx ended, or an
 // error that no waiting mends, always after its last goroutine.
-func (b *Bridge) Run(ctx context.Context) error {
+func (b *Browser) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer cancel()
-	s := &syncer{b: b, served: map[string]servedTool{}}
-	wg.Go(func() { s.run(ctx) })
-	if b.opts.ActiveTab {
-		wg.Go(func() { b.watchFocus(ctx) })
-	}
+	wg.Go(func() { b.registry.runSweeps(ctx) })
 	if b.opts.Launch != nil {
 		return b.runLaunched(ctx)
 	}
@@ -45,7 +41,7 @@ func (b *Bridge) Run(ctx context.Context) error {
 
 // runLaunched starts a browser of our own and stays with it; when its user closes it,
 // it is not started again.
-func (b *Bridge) runLaunched(ctx context.Context) error {
+func (b *Browser) runLaunched(ctx context.Context) error {
 	b.setStatus(status{state: stateLaunching})
 	l, err := cdp.Launch(ctx, b.opts.Launch)
 	if err != nil {
@@ -66,7 +62,7 @@ func (b *Bridge) runLaunched(ctx context.Context) error {
 }
 
 // runFound serves one browser start after the other.
-func (b *Bridge) runFound(ctx context.Context) error {
+func (b *Browser) runFound(ctx context.Context) error {
 	var last cdp.Endpoint
 	delay := RedialMin
 	for ctx.Err() == nil {
@@ -104,7 +100,7 @@ func (b *Bridge) runFound(ctx context.Context) error {
 }
 
 // find waits for a browser start other than last, telling what it waits for.
-func (b *Bridge) find(ctx context.Context, last cdp.Endpoint) (cdp.Endpoint, []cdp.Endpoint, error) {
+func (b *Browser) find(ctx context.Context, last cdp.Endpoint) (cdp.Endpoint, []cdp.Endpoint, error) {
 	if last.WS == "" {
 		ep, others, err := b.opts.Finder.Find(ctx)
 		if err == nil {
@@ -121,13 +117,12 @@ func (b *Bridge) find(ctx context.Context, last cdp.Endpoint) (cdp.Endpoint, []c
 }
 
 // stay connects to one browser start and returns when that connection has ended.
-func (b *Bridge) stay(ctx context.Context, ep cdp.Endpoint, others []cdp.Endpoint) error {
+func (b *Browser) stay(ctx context.Context, ep cdp.Endpoint, others []cdp.Endpoint) error {
 	if ep.WS != b.lastWS {
 		b.registry.renew()
 		b.lastWS = ep.WS
 	}
-	att := newAttachment(&b.opts, b.registry, b.opts.Secret)
-	att.pages = b.pagesChanged
+	att := newAttachment(&b.opts, b.registry)
 	b.setStatus(status{state: stateConnecting, endpoint: ep, others: others})
 	notice := time.AfterFunc(ConsentNotice, func() {
 		if ep.Consent && b.currentStatus().state == stateConnecting {
@@ -162,7 +157,7 @@ func (a *attachment) close() { a.browser.Close() }
 
 // awaitRetry waits until a refused connection may be tried again: after aster doctor
 // ran, or when another browser start answers. It returns the start to pass over.
-func (b *Bridge) awaitRetry(ctx context.Context, refused cdp.Endpoint) cdp.Endpoint {
+func (b *Browser) awaitRetry(ctx context.Context, refused cdp.Endpoint) cdp.Endpoint {
 	before := stamp(b.opts.RetryStamp)
 	retry, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -200,9 +195,6 @@ func pause(ctx context.Context, d time.Duration) {
 	case <-time.After(d):
 	}
 }
-
-// pagesChanged is told when a page loaded, navigated or went.
-func (b *Bridge) pagesChanged() {}
 
 // String is the state in words, with the reason where there is one.
 func (s status) String() string {

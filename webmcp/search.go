@@ -10,7 +10,7 @@ import (
 // searcher keeps the catalogue of the last search, for the next one over the same tools.
 type searcher struct {
 	mu      sync.Mutex
-	tools   []*PageTool     // guarded by mu
+	tools   []NamedTool     // guarded by mu
 	catalog *bridge.Catalog // guarded by mu
 }
 
@@ -18,8 +18,8 @@ type searcher struct {
 const serverName = "webmcp"
 
 // search ranks tools for a query, best first; tools that do not match are left out.
-func (s *searcher) search(ctx context.Context, tools []*PageTool, query string, limit int) ([]*PageTool, error) {
-	byID := make(map[bridge.ToolID]*PageTool, len(tools))
+func (s *searcher) search(ctx context.Context, tools []NamedTool, query string, limit int) ([]NamedTool, error) {
+	byID := make(map[bridge.ToolID]NamedTool, len(tools))
 	for _, t := range tools {
 		byID[bridge.NewToolID(serverName, t.Name)] = t
 	}
@@ -27,16 +27,16 @@ func (s *searcher) search(ctx context.Context, tools []*PageTool, query string, 
 	if err != nil {
 		return nil, err
 	}
-	found := make([]*PageTool, 0, len(res.Matches))
+	found := make([]NamedTool, 0, len(res.Matches))
 	for _, m := range res.Matches {
-		if t := byID[m.ID]; t != nil {
+		if t, ok := byID[m.ID]; ok {
 			found = append(found, t)
 		}
 	}
 	return found, nil
 }
 
-func (s *searcher) catalogOf(tools []*PageTool) *bridge.Catalog {
+func (s *searcher) catalogOf(tools []NamedTool) *bridge.Catalog {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.catalog != nil && sameTools(s.tools, tools) {
@@ -47,11 +47,11 @@ func (s *searcher) catalogOf(tools []*PageTool) *bridge.Catalog {
 		entries = append(entries, bridge.Tool{Server: serverName, Name: t.Name, Title: t.Title, Description: t.Description + " " + t.TabTitle(), InputSchema: t.InputSchema})
 	}
 	s.catalog, _ = bridge.NewLenientCatalog(entries, nil)
-	s.tools = append([]*PageTool(nil), tools...)
+	s.tools = append([]NamedTool(nil), tools...)
 	return s.catalog
 }
 
-func sameTools(a, b []*PageTool) bool {
+func sameTools(a, b []NamedTool) bool {
 	if len(a) != len(b) {
 		return false
 	}

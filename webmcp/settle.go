@@ -18,33 +18,58 @@ const (
 	settleWait   = 300 * time.Millisecond
 )
 
-// readiness is closed once, when the tools of the open pages are served, or when there
+// readiness is closed once, when the tools of the open pages are known, or served, or when there
 // is no browser to wait for.
 type readiness struct {
-	once sync.Once
+	once *sync.Once
 	done chan struct{}
 }
 
+func newReadiness() readiness { return readiness{new(sync.Once), make(chan struct{})} }
+
 func (r *readiness) set() { r.once.Do(func() { close(r.done) }) }
 
-// awaitReady holds the first tools/list back until the open pages have told their tools.
-func (b *Bridge) awaitReady(next mcp.MethodHandler) mcp.MethodHandler {
+// awaitReady holds the first tools/list back until the open pages have told their tools
+// and these are served.
+func (s *Server) awaitReady(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		if method == "tools/list" {
-			select {
-			case <-b.ready.done:
-			case <-ctx.Done():
-			case <-time.After(ListWait):
-				b.ready.set() // whoever asks next is not held up
-			}
+			s.becomeReady(ctx)
 		}
 		return next(ctx, method, req)
 	}
 }
 
-// settle waits until the pages that were open when we attached have told their tools
-// and these are served; a tab that does not answer is not waited for.
-func (b *Bridge) settle(ctx context.Context, a *attachment) {
+// becomeReady waits until what the open pages offer is served, for ListWait at most;
+// whoever asks after that is not held up.
+func (s *Server) becomeReady(ctx context.Context) {
+	select {
+	case <-s.ready.done:
+		return
+	default:
+	}
+	ctx, cancel := context.WithTimeout(ctx, ListWait)
+	defer cancel()
+	defer s.ready.set()
+	select {
+	case <-s.browser.ready.done:
+	case <-ctx.Done():
+		return
+	}
+	served := make(chan struct{})
+	select {
+	case s.serveNow <- served:
+		select {
+		case <-served:
+		case <-ctx.Done():
+		}
+	case <-ctx.Done():
+	}
+}
+
+// settle waits until the pages that were open when we attached have told their tools;
+// a tab that does not answer is not waited for.
+func (b *Browser) settle(ctx context.Context, a *attachment) {
 	defer b.ready.set()
 	ctx, cancel := context.WithTimeout(ctx, settleWait)
 	defer cancel()
@@ -53,14 +78,5 @@ func (b *Bridge) settle(ctx context.Context, a *attachment) {
 		if a.asked.Load() == 0 {
 			break
 		}
-	}
-	served := make(chan struct{})
-	select {
-	case b.serveNow <- served:
-		select {
-		case <-served:
-		case <-ctx.Done():
-		}
-	case <-ctx.Done():
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/aster-mcp/aster/cdp"
 )
 
-// state is where the bridge stands with its browser.
+// state is where a Browser stands with its browser.
 type state string
 
 const (
@@ -29,7 +29,7 @@ type status struct {
 	since    time.Time
 }
 
-func (b *Bridge) setStatus(s status) {
+func (b *Browser) setStatus(s status) {
 	s.since = time.Now()
 	b.mu.Lock()
 	b.status = s
@@ -40,19 +40,19 @@ func (b *Bridge) setStatus(s status) {
 	}
 }
 
-func (b *Bridge) currentStatus() status {
+func (b *Browser) currentStatus() status {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.status
 }
 
-// focus is what is known of the tab in front, for Options.ActiveTab.
+// focus is what is known of the tab in front, for ClientOptions.ActiveTab.
 type focus struct {
 	tab string
 }
 
 // activeTab is the target ID of the visible tab that last had the focus, or "".
-func (b *Bridge) activeTab() string {
+func (b *Browser) activeTab() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.focus.tab

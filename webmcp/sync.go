@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -20,9 +21,9 @@ const BatchEvery = 25 * time.Millisecond
 // pages register their tools one after the other then, and get their title.
 const LoadBatch = 10 * time.Millisecond
 
-// syncer keeps the MCP server's tools equal to the registry's. One goroutine runs it.
+// syncer keeps the MCP server's tools equal to what its client may see. One goroutine runs it.
 type syncer struct {
-	b      *Bridge
+	s      *Server
 	served map[string]servedTool
 }
 
@@ -42,74 +43,65 @@ func (old servedTool) current(t *PageTool, title string) bool {
 func placeholder(title, url string) bool { return title == "" || strings.HasSuffix(url, title) }
 
 // run applies changes until ctx ends.
-func (s *syncer) run(ctx context.Context) {
+func (y *syncer) run(ctx context.Context) {
 	var last time.Time
-	wait := time.NewTimer(time.Hour)
-	defer wait.Stop()
 	for {
-		next := s.b.registry.sweep()
-		if next.IsZero() {
-			next = time.Now().Add(time.Hour)
-		}
-		wait.Reset(time.Until(next) + time.Millisecond)
 		select {
 		case <-ctx.Done():
 			return
-		case <-wait.C:
-			continue
-		case served := <-s.b.serveNow:
-			s.apply()
+		case served := <-y.s.serveNow:
+			y.apply()
 			close(served)
 			continue
-		case <-s.b.registry.Changed():
+		case <-y.s.view.changed:
 		}
-		if s.anyLoading() {
+		if y.anyLoading() {
 			pause(ctx, LoadBatch)
 		}
 		if d := BatchEvery - time.Since(last); d > 0 {
 			pause(ctx, d)
 		}
-		s.apply()
+		y.apply()
 		last = time.Now()
 	}
 }
 
 // apply makes the difference between what is served and what is live.
-func (s *syncer) apply() {
+func (y *syncer) apply() {
 	want := map[string]*PageTool{}
-	if s.b.opts.Expose != ExposeFixed {
-		for _, t := range s.b.visible() {
-			want[t.Name] = t
+	if y.s.opts.Expose != ExposeFixed {
+		for _, t := range y.s.visible() {
+			want[t.Name] = t.PageTool
 		}
 	}
 	var gone []string
-	for name := range s.served {
+	for name := range y.served {
 		if want[name] == nil {
 			gone = append(gone, name)
-			delete(s.served, name)
+			delete(y.served, name)
 		}
 	}
 	if len(gone) > 0 {
 		sort.Strings(gone)
-		s.b.server.RemoveTools(gone...)
+		y.s.server.RemoveTools(gone...)
 	}
 	for name, t := range want {
 		title := t.TabTitle()
-		if s.served[name].current(t, title) {
+		if y.served[name].current(t, title) {
 			continue
 		}
-		if err := s.b.serve(t, title); err != nil {
-			s.b.opts.Logger.Warn("tool not served", "tool", name, "origin", t.Origin, "err", err)
+		if err := y.s.serve(NamedTool{name, t}, title); err != nil {
+			y.s.opts.Logger.Warn("tool not served", "tool", name, "origin", t.Origin, "err", err)
 			continue
 		}
-		s.served[name] = servedTool{t, title}
+		y.served[name] = servedTool{t, title}
 	}
 }
 
 // anyLoading reports whether a tool that clients do not know yet is in a page that loads.
-func (s *syncer) anyLoading() bool {
-	for _, t := range s.b.registry.Tools() {
-		if s.served[t.Name].tool != t && t.loading() {
+func (y *syncer) anyLoading() bool {
+	for _, t := range y.s.view.tools() {
+		if y.served[t.Name].tool != t.PageTool && t.loading() {
 			return true
 		}
 	}
@@ -118,7 +110,7 @@ func (s *syncer) anyLoading() bool {
 
 // serve adds a tool to the MCP server. The SDK panics on definitions that it does not
 // like, and they are a stranger's: normalizeSchema prevents it, recover makes sure.
-func (b *Bridge) serve(t *PageTool, title string) (err error) {
+func (s *Server) serve(t NamedTool, title string) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("refused by the MCP library: %v", r)
@@ -126,12 +118,12 @@ func (b *Bridge) serve(t *PageTool, title string) (err error) {
 	}()
 	key := t.key
 	name := t.Name
-	b.server.AddTool(definition(t, title), func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		live := b.registry.Lookup(name)
+	s.server.AddTool(definition(t, title), func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		live := s.view.lookup(name)
 		if live == nil || live.key != key {
 			return errorResult(fmt.Sprintf("the tool %s is gone: its page took it back, navigated or was closed; list the tools again", name)), nil
 		}
-		return b.call(ctx, req, live, req.Params.Arguments), nil
+		return s.call(ctx, req, NamedTool{name, live}, req.Params.Arguments), nil
 	})
 	return nil
 }
@@ -140,11 +132,11 @@ const maxShownTitle = 1_000
 
 // definition is a page tool as MCP clients see it: what the page says is data, with
 // the origin in front, and where it runs in _meta.
-func definition(t *PageTool, tabTitle string) *mcp.Tool {
+func definition(t NamedTool, tabTitle string) *mcp.Tool {
 	no := false
 	title := oneLine(t.Title, maxShownTitle)
 	d := &mcp.Tool{
-		Name: t.Name, Title: title, Description: describe(t), InputSchema: t.InputSchema,
+		Name: t.Name, Title: title, Description: describe(t.PageTool), InputSchema: t.InputSchema,
 		Annotations: &mcp.ToolAnnotations{Title: title},
 		Meta: mcp.Meta{
 			"aster/origin": t.Origin, "aster/tab": t.TabID, "aster/tabTitle": oneLine(tabTitle, 200), "aster/url": t.URL, "aster/pageName": t.PageName,
@@ -189,21 +181,14 @@ func describe(t *PageTool) string {
 	return "[" + t.Origin + "]" + mark + " " + visibleText(text)
 }
 
-// visible lists the tools that clients may see.
-func (b *Bridge) visible() []*PageTool {
-	all := b.registry.Tools()
-	shown := all[:0]
-	active := b.activeTab()
-	for _, t := range all {
-		if h := t.Annotations; h != nil && h.Debugging && !b.opts.Debugging {
-			continue
-		}
-		if b.opts.ActiveTab && t.TabID != active {
-			continue
-		}
-		shown = append(shown, t)
+// visible lists the tools that the client may see now.
+func (s *Server) visible() []NamedTool {
+	all := s.view.tools()
+	if !s.opts.ActiveTab {
+		return all
 	}
-	return shown
+	active := s.browser.activeTab()
+	return slices.DeleteFunc(all, func(t NamedTool) bool { return t.TabID != active })
 }
 
 // emptyArgs is what a call without arguments means.

@@ -134,11 +134,11 @@ func (a *attachment) titles(ctx context.Context) map[string]string {
 }
 
 // tabReports describes all attached tabs, by title and ID.
-func (b *Bridge) tabReports(ctx context.Context, a *attachment) []tabReport {
+func (s *Server) tabReports(ctx context.Context, a *attachment) []tabReport {
 	wrong := a.ping(ctx)
 	titles := a.titles(ctx)
 	tools := map[string][]string{}
-	for _, t := range b.visible() {
+	for _, t := range s.visible() {
 		tools[t.TabID] = append(tools[t.TabID], t.Name)
 	}
 	a.mu.Lock()
@@ -241,8 +241,8 @@ type otherReport struct {
 }
 
 // tabsResult is the answer of webmcp_tabs.
-func (b *Bridge) tabsResult(ctx context.Context) *mcp.CallToolResult {
-	st := b.currentStatus()
+func (s *Server) tabsResult(ctx context.Context) *mcp.CallToolResult {
+	st := s.browser.currentStatus()
 	out := struct {
 		Browser string        `json:"browser"`
 		Others  []otherReport `json:"otherBrowsers,omitempty"`
@@ -251,8 +251,8 @@ func (b *Bridge) tabsResult(ctx context.Context) *mcp.CallToolResult {
 	for _, o := range st.others {
 		out.Others = append(out.Others, otherReport{o.Source, "--cdp-url " + o.WS})
 	}
-	if a := b.attached(); a != nil {
-		out.Tabs = b.tabReports(ctx, a)
+	if a := s.browser.attached(); a != nil {
+		out.Tabs = s.tabReports(ctx, a)
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "Browser: %s\n", out.Browser)
@@ -277,5 +277,5 @@ func (b *Bridge) tabsResult(ctx context.Context) *mcp.CallToolResult {
 			fmt.Fprintf(&text, "  note: %s\n", n)
 		}
 	}
-	return b.results.own(text.String(), out)
+	return s.results.own(text.String(), out)
 }

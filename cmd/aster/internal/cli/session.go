@@ -147,7 +147,7 @@ func (o *sessionOptions) webMCPBuiltin(c *config.Config) (host.Builtin, error) {
 		Name: config.ServerWebMCP, Server: b.Server(), Hidden: []string{"webmcp_call", "webmcp_tools"},
 		Effect: func(string) guard.Effect { return guard.EffectRead }, // of webmcp_tabs; page tools have an origin
 		Origin: func(tool string) (string, bool) {
-			if t := b.Registry().Lookup(tool); t != nil {
+			if t := b.Lookup(tool); t != nil {
 				return t.Origin, true
 			}
 			return "", tool != "webmcp_tabs"
