@@ -70,7 +70,8 @@ const ways = [
 ];
 document.body.append(make("iframe", {name: "sink"}));
 (async () => {
-  for (const w of ways) await Promise.allSettled(urls.map(u => limit((async () => w(u))())));
+  for (let i = 0; i < ways.length; i += 4)
+    await Promise.allSettled(ways.slice(i, i + 4).flatMap(w => urls.map(u => limit((async () => w(u))()))));
   const rtc = async u => {
     const host = u.split("/")[2];
     const pc = new RTCPeerConnection({iceServers: [{urls: ["stun:" + host]}, {urls: ["turn:" + host + "?transport=tcp"], username: "a", credential: "b"}]});
@@ -91,6 +92,7 @@ func attack(urls ...string) http.HandlerFunc {
 
 func TestSpellingsChromium(t *testing.T) {
 	needChromium(t)
+	t.Parallel()
 	tr := newTrap(t)
 	w := insideWeb(t)
 	var urls []string
@@ -128,6 +130,7 @@ func TestSpellingsChromium(t *testing.T) {
 
 func TestRedirectsInsideChromium(t *testing.T) {
 	needChromium(t)
+	t.Parallel()
 	tr := newTrap(t)
 	w := insideWeb(t)
 	w.host("redirect.example", http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -135,25 +138,29 @@ func TestRedirectsInsideChromium(t *testing.T) {
 	}))
 	n := w.open(networkOptions{HighPorts: true})
 	targets := append([]string{"http://127.0.0.1:" + tr.port + "/", "file:///etc/passwd", "https://localhost:" + tr.port + "/", "http://169.254.169.254/"}, insideTargets...)
+	type redirect struct{ url, how string }
 	var urls []string
+	var pages []redirect // loaded as pages of their own; all are frames and more of the page below
 	for i, to := range targets {
 		for _, how := range []string{"302", "307", "refresh"} {
 			u := "http://redirect.example/?how=" + how + "&to=" + strings.ReplaceAll(to, "&", "%26")
 			urls = append(urls, u)
-			if i > 5 || i > 1 && how != "302" { // the rest of them as frames of the page below
-				continue
-			}
-			r, err := n.render(testContext(t, browserTime), u, renderOptions{Timeout: browserTime, Settle: 100 * time.Millisecond})
-			if err == nil && how == "refresh" && strings.HasPrefix(r.FinalURL, "http://redirect.example/") {
-				continue // a page may not even try file:
-			}
-			if err == nil {
-				t.Errorf("%s was rendered: %s %s", u, r.FinalURL, r.HTML)
-			} else if !errors.Is(err, errBlocked) && !errors.Is(err, errBadURL) && !errors.Is(err, errBrowser) {
-				t.Errorf("%s: got %v, want errBlocked", u, err)
+			if i <= 1 || i <= 5 && how == "302" {
+				pages = append(pages, redirect{u, how})
 			}
 		}
 	}
+	sideBySide(len(pages), func(i int) {
+		u, how := pages[i].url, pages[i].how
+		r, err := n.render(testContext(t, 2*browserTime), u, renderOptions{Timeout: browserTime, Settle: 100 * time.Millisecond})
+		switch {
+		case err == nil && how == "refresh" && strings.HasPrefix(r.FinalURL, "http://redirect.example/"): // a page may not even try file:
+		case err == nil:
+			t.Errorf("%s was rendered: %s %s", u, r.FinalURL, r.HTML)
+		case !errors.Is(err, errBlocked) && !errors.Is(err, errBadURL) && !errors.Is(err, errBrowser):
+			t.Errorf("%s: got %v, want errBlocked", u, err)
+		}
+	})
 	w.host("attack.example", attack(urls...))
 	if _, err := n.render(testContext(t, browserTime), "http://attack.example/", renderOptions{WaitFor: "#done", Timeout: browserTime}); err != nil {
 		t.Fatal(err)
@@ -166,6 +173,7 @@ func TestRedirectsInsideChromium(t *testing.T) {
 
 func TestRebindingChromium(t *testing.T) {
 	needChromium(t)
+	t.Parallel()
 	w := newFakeWeb(t)
 	var hits atomic.Int64
 	s := w.host("real.example", http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -189,6 +197,7 @@ func TestRebindingChromium(t *testing.T) {
 
 func TestAllowPrivateChromium(t *testing.T) {
 	needChromium(t)
+	t.Parallel()
 	open, shut := newTrap(t), newTrap(t)
 	n, err := newNetwork(&networkOptions{Chromium: os.Getenv("ASTER_TEST_CHROME"), AllowPrivate: []string{"127.0.0.1:" + open.port}})
 	if err != nil {

@@ -100,69 +100,80 @@ func openPages(t *testing.T, o networkOptions) (*fakeWeb, *network) {
 	return w, w.open(o)
 }
 
+// sideBySide calls f for the numbers below n, as many at a time as a browser loads pages,
+// and returns when all are done: most of a page's time is waiting.
+func sideBySide(n int, f func(i int)) {
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, maxPages)
+	for i := range n {
+		slots <- struct{}{}
+		wg.Go(func() {
+			f(i)
+			<-slots
+		})
+	}
+	wg.Wait()
+}
+
+// chromiumCases are pages and what is read of them, those that wait longest first.
+var chromiumCases = []struct {
+	name, host string
+	o          renderOptions
+	title      string
+	status     int
+	has        string
+	final      string
+	timedOut   bool
+	err        error
+}{
+	{name: "a condition that is not met", host: "shell.example", o: renderOptions{WaitFor: "#never", Timeout: 20 * time.Second}, title: "Shell", status: 200, timedOut: true},
+	{name: "endless script", host: "hang.example", o: renderOptions{Timeout: 5 * time.Second}, err: errTimeout},
+	{name: "endless script later", host: "hanglate.example", o: renderOptions{Timeout: 5 * time.Second}, err: errTimeout},
+	{name: "settle", host: "late.example", o: renderOptions{Settle: 4 * time.Second}, title: "Late", status: 200, has: "late text"},
+	{name: "all the memory", host: "crash.example", o: renderOptions{WaitFor: "#never"}, err: errBrowser},
+	{name: "script", host: "shell.example", title: "Shell", status: 200, has: "made by a script"},
+	{name: "selector", host: "late.example", o: renderOptions{WaitFor: "#late"}, title: "Late", status: 200, has: "late text"},
+	{name: "shadow trees", host: "shadow.example", title: "Shadow", status: 200, has: "<p>before <b slot=\"name\">the name</b></p><x-inner><i>inner text</i></x-inner>loose text"},
+	{name: "tampered builtins", host: "hostile.example", o: renderOptions{WaitFor: "p"}, title: "Genuine", status: 200, has: "genuine text"},
+	{name: "dialogs", host: "dialog.example", title: "false null", status: 200},
+	{name: "redirect", host: "moved.example", title: "Shell", status: 200, has: "made by a script", final: "http://shell.example/#part"},
+	{name: "page that goes on", host: "walks.example", o: renderOptions{WaitFor: "#root", Settle: time.Second}, title: "Shell", status: 200, has: "made by a script", final: "http://shell.example/"},
+	{name: "error page", host: "missing.example", title: "Missing", status: 404, has: "nothing here"},
+	{name: "user agent", host: "agent.example", o: renderOptions{UserAgent: "aster/test"}, title: "aster/test", status: 200},
+	{name: "no pop-up", host: "popup.example", title: "null", status: 200},
+	{name: "no cookies kept", host: "cookie.example", status: 200},
+	{name: "too large", host: "big.example", o: renderOptions{MaxBytes: 1 << 20}, err: errTooLarge},
+	{name: "download", host: "file.example", err: errBrowser},
+	{name: "no such host", host: "nowhere.example", err: errDNS},
+	{name: "bad selector", host: "shell.example", o: renderOptions{WaitFor: "p:::"}, err: errBadURL},
+}
+
 func TestChromium(t *testing.T) {
 	_, n := openPages(t, networkOptions{})
+	t.Parallel()
 	render := func(t *testing.T, host string, o renderOptions) (*rendered, error) {
 		o.Timeout = orDefault(o.Timeout, browserTime)
 		return n.render(testContext(t, 2*browserTime), "http://"+host+"/", o)
 	}
-	for _, tt := range []struct {
-		name, host string
-		o          renderOptions
-		title      string
-		status     int
-		has        string
-		final      string
-	}{
-		{"script", "shell.example", renderOptions{}, "Shell", 200, "made by a script", ""},
-		{"selector", "late.example", renderOptions{WaitFor: "#late"}, "Late", 200, "late text", ""},
-		{"settle", "late.example", renderOptions{Settle: 4 * time.Second}, "Late", 200, "late text", ""},
-		{"shadow trees", "shadow.example", renderOptions{}, "Shadow", 200, "<p>before <b slot=\"name\">the name</b></p><x-inner><i>inner text</i></x-inner>loose text", ""},
-		{"tampered builtins", "hostile.example", renderOptions{WaitFor: "p"}, "Genuine", 200, "genuine text", ""},
-		{"dialogs", "dialog.example", renderOptions{}, "false null", 200, "", ""},
-		{"redirect", "moved.example", renderOptions{}, "Shell", 200, "made by a script", "http://shell.example/#part"},
-		{"page that goes on", "walks.example", renderOptions{WaitFor: "#root", Settle: time.Second}, "Shell", 200, "made by a script", "http://shell.example/"},
-		{"error page", "missing.example", renderOptions{}, "Missing", 404, "nothing here", ""},
-		{"user agent", "agent.example", renderOptions{UserAgent: "aster/test"}, "aster/test", 200, "", ""},
-		{"no pop-up", "popup.example", renderOptions{}, "null", 200, "", ""},
-		{"cookies", "cookie.example", renderOptions{}, "", 200, "", ""},
-		{"no cookies kept", "cookie.example", renderOptions{}, "", 200, "", ""},
-	} {
+	// The first page starts the browser, and leaves a cookie that no other must see.
+	if r, err := render(t, "cookie.example", renderOptions{}); err != nil || r.Title != "" {
+		t.Fatalf("the first page: %v, %+v", err, r)
+	}
+	pages, errs := make([]*rendered, len(chromiumCases)), make([]error, len(chromiumCases))
+	sideBySide(len(chromiumCases), func(i int) {
+		pages[i], errs[i] = render(t, chromiumCases[i].host, chromiumCases[i].o)
+	})
+	for i, tt := range chromiumCases {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := render(t, tt.host, tt.o)
-			if err != nil {
-				t.Fatal(err)
+			r, err := pages[i], errs[i]
+			if !errors.Is(err, tt.err) || err != nil && tt.err == nil {
+				t.Fatalf("got %v, %+v; want %v", err, r, tt.err)
 			}
-			if r.Title != tt.title || r.Status != tt.status || !strings.Contains(string(r.HTML), tt.has) || r.TimedOut || r.FinalURL != orDefault(tt.final, "http://"+tt.host+"/") {
+			if err == nil && (r.Title != tt.title || r.Status != tt.status || !strings.Contains(string(r.HTML), tt.has) || r.TimedOut != tt.timedOut || r.FinalURL != orDefault(tt.final, "http://"+tt.host+"/")) {
 				t.Errorf("got %q, %d, %s, timed out %v\n%s", r.Title, r.Status, r.FinalURL, r.TimedOut, r.HTML)
 			}
 		})
 	}
-	for _, tt := range []struct {
-		name, host string
-		o          renderOptions
-		want       error
-	}{
-		{"endless script", "hang.example", renderOptions{Timeout: 5 * time.Second}, errTimeout},
-		{"endless script later", "hanglate.example", renderOptions{Timeout: 5 * time.Second}, errTimeout},
-		{"too large", "big.example", renderOptions{MaxBytes: 1 << 20}, errTooLarge},
-		{"download", "file.example", renderOptions{}, errBrowser},
-		{"no such host", "nowhere.example", renderOptions{}, errDNS},
-		{"bad selector", "shell.example", renderOptions{WaitFor: "p:::"}, errBadURL},
-		{"all the memory", "crash.example", renderOptions{WaitFor: "#never"}, errBrowser},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			if r, err := render(t, tt.host, tt.o); !errors.Is(err, tt.want) {
-				t.Errorf("got %v, %+v; want %v", err, r, tt.want)
-			}
-		})
-	}
-	t.Run("a condition that is not met", func(t *testing.T) {
-		r, err := render(t, "shell.example", renderOptions{WaitFor: "#never", Timeout: 20 * time.Second})
-		if err != nil || !r.TimedOut || r.Title != "Shell" {
-			t.Errorf("got %v, %+v", err, r)
-		}
-	})
 	t.Run("cancelled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		time.AfterFunc(500*time.Millisecond, cancel)
@@ -174,9 +185,9 @@ func TestChromium(t *testing.T) {
 			t.Errorf("took %v to stop", d)
 		}
 	})
-	t.Run("many at a time", func(t *testing.T) {
+	t.Run("more than there is room for", func(t *testing.T) {
 		var wg sync.WaitGroup
-		for range 8 {
+		for range maxPages + 2 {
 			wg.Go(func() {
 				if r, err := render(t, "shell.example", renderOptions{}); err != nil || r.Title != "Shell" {
 					t.Errorf("got %v, %+v", err, r)
@@ -197,33 +208,61 @@ func at(t *testing.T, img image.Image, x, y int) string {
 	return fmt.Sprintf("%02x%02x%02x", c.R, c.G, c.B)
 }
 
+// shotCases are pictures of pages; a point of a PNG has a colour.
+var shotCases = []struct {
+	name, host    string
+	o             shotOptions
+	mime          string
+	width, height int
+	x, y          int
+	colour        string
+	err           error
+	check         func(s *shot) bool // in place of the fields above
+}{
+	{name: "viewport", host: "colour.example", mime: "image/png", width: 1280, height: 800, x: 640, y: 700, colour: "0000ff"},
+	{name: "viewport of a size", host: "colour.example", o: shotOptions{renderOptions: renderOptions{Width: 400, Height: 300}}, mime: "image/png", width: 400, height: 300, x: 5, y: 5, colour: "0000ff"},
+	{name: "sharp", host: "colour.example", o: shotOptions{renderOptions: renderOptions{Width: 400, Height: 300}, Scale: 2}, mime: "image/png", width: 800, height: 600, x: 799, y: 599, colour: "0000ff"},
+	{name: "full page", host: "colour.example", o: shotOptions{FullPage: true}, mime: "image/png", width: 1280, height: 3000, x: 150, y: 2050, colour: "ff0000"},
+	{name: "element", host: "colour.example", o: shotOptions{Selector: "#red"}, mime: "image/png", width: 200, height: 100, x: 100, y: 50, colour: "ff0000"},
+	{name: "jpeg", host: "colour.example", o: shotOptions{Format: "jpeg", Quality: 50}, mime: "image/jpeg", width: 1280, height: 800},
+	{name: "webp", host: "colour.example", o: shotOptions{Format: "webp"}, mime: "image/webp", width: 1280, height: 800},
+	{name: "lazy image", host: "lazy.example", o: shotOptions{FullPage: true}, mime: "image/png", width: 1280, height: 2604, x: 50, y: 2550, colour: "ff0000"},
+	{name: "scaled to fit", host: "noise.example", o: shotOptions{MaxImage: 300 << 10}, check: func(s *shot) bool {
+		return s.Scaled && len(s.Image) <= 300<<10 && s.Width < 1280 && s.Width >= 100
+	}},
+	{name: "very long", host: "tall.example", o: shotOptions{FullPage: true, Scale: 3}, check: func(s *shot) bool {
+		return s.Cut && s.Scaled && s.Height <= maxShotSide && s.Height >= maxShotSide/2
+	}},
+	{name: "element of a hostile page", host: "hostile.example", o: shotOptions{Selector: "p"}, check: func(s *shot) bool { return s.Height <= 100 && s.Title == "Genuine" }},
+	{name: "no element", host: "colour.example", o: shotOptions{Selector: "#nothing"}, err: errBadURL},
+	{name: "not seen", host: "colour.example", o: shotOptions{Selector: "#none"}, err: errBadURL},
+	{name: "no selector", host: "colour.example", o: shotOptions{Selector: "a:::"}, err: errBadURL},
+	{name: "format", host: "colour.example", o: shotOptions{Format: "gif"}, err: errBadURL},
+}
+
 func TestScreenshot(t *testing.T) {
 	_, n := openPages(t, networkOptions{})
-	take := func(t *testing.T, host string, o shotOptions) (*shot, error) {
+	t.Parallel()
+	shots, errs := make([]*shot, len(shotCases)), make([]error, len(shotCases))
+	sideBySide(len(shotCases), func(i int) {
+		o := shotCases[i].o
 		o.Timeout = browserTime
-		return n.screenshot(testContext(t, 2*browserTime), "http://"+host+"/", o)
-	}
-	for _, tt := range []struct {
-		name, host    string
-		o             shotOptions
-		mime          string
-		width, height int
-		x, y          int // a point, and its colour, of a PNG
-		colour        string
-	}{
-		{"viewport", "colour.example", shotOptions{}, "image/png", 1280, 800, 640, 700, "0000ff"},
-		{"viewport of a size", "colour.example", shotOptions{renderOptions: renderOptions{Width: 400, Height: 300}}, "image/png", 400, 300, 5, 5, "0000ff"},
-		{"sharp", "colour.example", shotOptions{renderOptions: renderOptions{Width: 400, Height: 300}, Scale: 2}, "image/png", 800, 600, 799, 599, "0000ff"},
-		{"full page", "colour.example", shotOptions{FullPage: true}, "image/png", 1280, 3000, 150, 2050, "ff0000"},
-		{"element", "colour.example", shotOptions{Selector: "#red"}, "image/png", 200, 100, 100, 50, "ff0000"},
-		{"jpeg", "colour.example", shotOptions{Format: "jpeg", Quality: 50}, "image/jpeg", 1280, 800, 0, 0, ""},
-		{"webp", "colour.example", shotOptions{Format: "webp"}, "image/webp", 1280, 800, 0, 0, ""},
-		{"lazy image", "lazy.example", shotOptions{FullPage: true}, "image/png", 1280, 2604, 50, 2550, "ff0000"},
-	} {
+		shots[i], errs[i] = n.screenshot(testContext(t, 2*browserTime), "http://"+shotCases[i].host+"/", o)
+	})
+	for i, tt := range shotCases {
 		t.Run(tt.name, func(t *testing.T) {
-			s, err := take(t, tt.host, tt.o)
+			s, err := shots[i], errs[i]
+			if !errors.Is(err, tt.err) || err != nil && tt.err == nil {
+				t.Fatalf("got %v, want %v", err, tt.err)
+			}
 			if err != nil {
-				t.Fatal(err)
+				return
+			}
+			if tt.check != nil {
+				if !tt.check(s) {
+					t.Errorf("%d bytes, %d x %d, %q, cut %v, scaled %v", len(s.Image), s.Width, s.Height, s.Title, s.Cut, s.Scaled)
+				}
+				return
 			}
 			near := s.Height >= tt.height-4 && s.Height <= tt.height+4
 			if s.MIME != tt.mime || s.Width != tt.width || !near || s.Status != 200 || s.Title == "" || s.Scaled || s.Cut || len(s.Image) > defaultShotBytes {
@@ -238,36 +277,6 @@ func TestScreenshot(t *testing.T) {
 			}
 			if got := at(t, img, tt.x, tt.y); got != tt.colour {
 				t.Errorf("the point %d, %d is %s, want %s", tt.x, tt.y, got, tt.colour)
-			}
-		})
-	}
-	t.Run("scaled to fit", func(t *testing.T) {
-		s, err := take(t, "noise.example", shotOptions{MaxImage: 300 << 10})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !s.Scaled || len(s.Image) > 300<<10 || s.Width >= 1280 || s.Width < 100 {
-			t.Errorf("%d bytes, %d x %d, scaled %v", len(s.Image), s.Width, s.Height, s.Scaled)
-		}
-	})
-	t.Run("very long", func(t *testing.T) {
-		s, err := take(t, "tall.example", shotOptions{FullPage: true, Scale: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !s.Cut || !s.Scaled || s.Height > maxShotSide || s.Height < maxShotSide/2 {
-			t.Errorf("%d x %d, cut %v, scaled %v", s.Width, s.Height, s.Cut, s.Scaled)
-		}
-	})
-	t.Run("element of a hostile page", func(t *testing.T) {
-		if s, err := take(t, "hostile.example", shotOptions{Selector: "p"}); err != nil || s.Height > 100 || s.Title != "Genuine" {
-			t.Errorf("got %v, %+v", err, s)
-		}
-	})
-	for name, o := range map[string]shotOptions{"no element": {Selector: "#nothing"}, "not seen": {Selector: "#none"}, "no selector": {Selector: "a:::"}, "format": {Format: "gif"}} {
-		t.Run(name, func(t *testing.T) {
-			if _, err := take(t, "colour.example", o); !errors.Is(err, errBadURL) {
-				t.Errorf("got %v, want errBadURL", err)
 			}
 		})
 	}
