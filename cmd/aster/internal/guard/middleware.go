@@ -22,6 +22,8 @@ type Resolved struct {
 	// Wrap, if not nil, puts the decoded arguments back into those of the envelope that
 	// was called. Nil forwards them as they are.
 	Wrap func(arguments json.RawMessage) (json.RawMessage, error)
+	// Bind, if not nil, gives the context of the call what was decided on.
+	Bind func(context.Context) context.Context
 	// Free lets the call pass without the guard, for tools of the server's own that reach
 	// nothing, or that pass the guard themselves, as aster_mcp does.
 	Free bool
@@ -73,6 +75,9 @@ func (g *Guard) serve(ctx context.Context, req *mcp.CallToolRequest, res *Resolv
 		if err != nil {
 			return Report{}, err
 		}
+		if res.Bind != nil {
+			ctx = res.Bind(ctx)
+		}
 		result, err = next(ctx, methodCallTool, inner)
 		return reportOf(result), err
 	})
@@ -99,19 +104,18 @@ func (g *Guard) fill(req *mcp.CallToolRequest, res *Resolved) {
 		r.Client = Client{p.ClientInfo.Name, p.ClientInfo.Version}
 	}
 	if r.Session == "" && req.Session != nil {
-		r.Session = g.sessionName(req.Session)
+		r.Session = g.SessionName(req.Session)
 	}
 	if r.Approver == nil {
 		r.Approver = firstAble{g.Elicit(req), g.o.Approver}
 	}
 }
 
-// sessionName is the session's ID, or a name of our own where it has none, as on stdio.
-// What was answered for it is forgotten with the session.
-func (g *Guard) sessionName(s *mcp.ServerSession) string {
-	if id := s.ID(); id != "" {
-		return id
-	}
+// SessionName is a name for a client's session, for [Request.Session]. It is not the ID
+// that the session has over HTTP: who knows that one can speak for the client, and the
+// record of calls is no place for it. What was answered for the session is forgotten with
+// it.
+func (g *Guard) SessionName(s *mcp.ServerSession) string {
 	p := weak.Make(s)
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -40,6 +40,42 @@ func PinsPath(stateDir string) string {
 	return filepath.Join(stateDir, pinsFile)
 }
 
+// parts are a guard and what it is made of.
+type parts struct {
+	guard *guard.Guard
+	audit *guard.Log // nil where no record is kept
+	pins  *guard.Pins
+}
+
+// newGuard makes the guard that the configuration and the flags ask for.
+func newGuard(o *SessionOptions, redactor *guard.Redactor) (p parts, err error) {
+	c := o.Config
+	policy, err := newPolicy(c, o.Approve, o.ReadOnly)
+	if err != nil {
+		return p, err
+	}
+	var auditor guard.Auditor
+	if auditor, p.audit, err = newAuditor(c, o.StateDir); err != nil {
+		return p, err
+	}
+	if p.pins, err = guard.OpenPins(PinsPath(o.StateDir), nil); err != nil {
+		return p, err
+	}
+	userFile := ""
+	if o.StateDir != "" {
+		userFile = filepath.Join(o.StateDir, config.UserFile)
+	}
+	kept := c.Audit.MaxArgumentBytes
+	if kept == 0 {
+		kept = -1
+	}
+	p.guard, err = guard.New(&guard.Options{
+		Policy: policy, Auditor: auditor, Approver: o.Approver, Pins: p.pins, Redactor: redactor,
+		Always: rememberAlways(userFile), ArgumentBytes: kept, Logger: o.Logger,
+	})
+	return p, err
+}
+
 // newAuditor opens the record of calls, or says why there is none.
 func newAuditor(c *config.Config, stateDir string) (guard.Auditor, *guard.Log, error) {
 	if !c.Audit.Enabled {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -32,6 +31,10 @@ type Builtin struct {
 	Origin func(tool string) (string, bool)
 	// Hidden are tools that the bridge stands for itself.
 	Hidden []string
+	// Resolve says what a request of a client really calls, for a [Front]; nil means that
+	// every tool is called under its own name, as the server lists it. Its error is
+	// answered to the client, and nothing is called.
+	Resolve func(context.Context, *mcp.CallToolRequest) (Target, error)
 	// Close ends what the server holds; nil is nothing.
 	Close func() error
 }
@@ -122,9 +125,11 @@ func NewSession(o *SessionOptions) (s *Session, err error) {
 			s.closeBuiltins()
 		}
 	}()
-	if err := s.newGuard(); err != nil {
+	made, err := newGuard(&s.opts, s.redactor)
+	if err != nil {
 		return nil, err
 	}
+	s.guard, s.audit, s.pins = made.guard, made.audit, made.pins
 	s.set, err = source.NewSet(s.specs(), &source.SetOptions{Source: source.Options{
 		Client: &mcp.Implementation{Name: "aster", Version: o.Version}, Logger: s.log, Environ: o.Environ,
 		Handlers: s.handlers(), OnChange: func(*source.Source) { s.mark() },
@@ -135,34 +140,6 @@ func NewSession(o *SessionOptions) (s *Session, err error) {
 	}
 	s.wg.Go(s.follow)
 	return s, nil
-}
-
-func (s *Session) newGuard() error {
-	c := s.opts.Config
-	policy, err := newPolicy(c, s.opts.Approve, s.opts.ReadOnly)
-	if err != nil {
-		return err
-	}
-	var auditor guard.Auditor
-	if auditor, s.audit, err = newAuditor(c, s.opts.StateDir); err != nil {
-		return err
-	}
-	if s.pins, err = guard.OpenPins(PinsPath(s.opts.StateDir), nil); err != nil {
-		return err
-	}
-	userFile := ""
-	if s.opts.StateDir != "" {
-		userFile = filepath.Join(s.opts.StateDir, config.UserFile)
-	}
-	kept := c.Audit.MaxArgumentBytes
-	if kept == 0 {
-		kept = -1
-	}
-	s.guard, err = guard.New(&guard.Options{
-		Policy: policy, Auditor: auditor, Approver: s.opts.Approver, Pins: s.pins, Redactor: s.redactor,
-		Always: rememberAlways(userFile), ArgumentBytes: kept, Logger: s.log,
-	})
-	return err
 }
 
 // specs are the servers that are on, in the form that sources have.
@@ -232,12 +209,17 @@ func (s *Session) Close() error {
 }
 
 func (s *Session) closeBuiltins() (err error) {
-	for _, b := range s.opts.Builtins {
-		if b.Close != nil {
-			err = errors.Join(err, b.Close())
-		}
+	for i := range s.opts.Builtins {
+		err = errors.Join(err, s.opts.Builtins[i].close())
 	}
 	return err
+}
+
+func (b *Builtin) close() error {
+	if b.Close == nil {
+		return nil
+	}
+	return b.Close()
 }
 
 // mark says that the catalogue may have changed.
@@ -396,7 +378,7 @@ func (s *Session) Call(ctx context.Context, tool bridge.Tool, arguments json.Raw
 	req.Direct, req.Client = c.Direct, c.Client
 	opts := &source.CallOptions{}
 	if c.Request != nil {
-		req.Session = c.Request.Session.ID()
+		req.Session = s.guard.SessionName(c.Request.Session)
 		if req.Client.Name == "" {
 			req.Client = clientOf(c.Request)
 		}
