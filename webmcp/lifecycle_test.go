@@ -117,23 +117,30 @@ func TestKilledAster(t *testing.T) {
 	})
 }
 
-// TestFirstListHasTheOpenPages lists once, right after the start, as many clients do.
-func TestFirstListHasTheOpenPages(t *testing.T) {
+// TestFirstRequestHasTheOpenPages lists once, right after the start, as many clients do, or
+// calls a tool that it knows from before.
+func TestFirstRequestHasTheOpenPages(t *testing.T) {
 	exe, err := buildOnce()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cb, s := cdptest.Shared(t, true), cdptest.Serve(t)
 	cb.NewPage(t, s.At("localhost", "/tools.html"))
-	cmd := exec.Command(exe, "mcp", "serve", "webmcp", "--cdp-url", cb.HTTP)
-	cmd.Env = append(os.Environ(), "ASTER_HOME="+t.TempDir())
-	cs, err := mcp.NewClient(&mcp.Implementation{Name: "t", Version: "0"}, nil).Connect(context.Background(), &mcp.CommandTransport{Command: cmd}, nil)
-	if err != nil {
-		t.Fatal(err)
+	start := func() *rig {
+		cmd := exec.Command(exe, "mcp", "serve", "webmcp", "--cdp-url", cb.HTTP)
+		cmd.Env = append(os.Environ(), "ASTER_HOME="+t.TempDir())
+		cs, err := mcp.NewClient(&mcp.Implementation{Name: "t", Version: "0"}, nil).Connect(context.Background(), &mcp.CommandTransport{Command: cmd}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { cs.Close() })
+		return &rig{Server: s, browser: cb, client: cs}
 	}
-	defer cs.Close()
-	r := &rig{Server: s, browser: cb, client: cs}
-	if got := fmt.Sprint(r.names(t)); got != "[add_note count_notes set_title]" {
+	if got := fmt.Sprint(start().names(t)); got != "[add_note count_notes set_title]" {
 		t.Errorf("the first list has %s", got)
+	}
+	res, err := start().client.CallTool(t.Context(), &mcp.CallToolParams{Name: "count_notes"})
+	if err != nil || res.IsError {
+		t.Errorf("the first call: %v, %+v", err, res)
 	}
 }

@@ -9,8 +9,9 @@ import (
 )
 
 const (
-	// ListWait bounds how long the first tools/list waits for the pages that are open
-	// already. Many clients list once, right after they have started us.
+	// ListWait bounds how long the first tools/list or tools/call waits for the pages that
+	// are open already. Many clients list once, right after they have started us, and some
+	// call a tool that they know from before without a list.
 	ListWait = 500 * time.Millisecond
 	// settleRounds bounds the questions after which a page that was open before us has
 	// told its tools: as many as the steps of taking over a shim, and two.
@@ -29,11 +30,11 @@ func newReadiness() readiness { return readiness{new(sync.Once), make(chan struc
 
 func (r *readiness) set() { r.once.Do(func() { close(r.done) }) }
 
-// awaitReady holds the first tools/list back until the open pages have told their tools
-// and these are served.
+// awaitReady holds the first tools/list or tools/call back until the open pages have told
+// their tools and these are served.
 func (s *Server) awaitReady(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-		if method == "tools/list" {
+		if method == "tools/list" || method == "tools/call" {
 			s.becomeReady(ctx)
 		}
 		return next(ctx, method, req)

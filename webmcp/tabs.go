@@ -259,7 +259,11 @@ func (s *Server) tabsResult(ctx context.Context) *mcp.CallToolResult {
 	for _, o := range out.Others {
 		fmt.Fprintf(&text, "Also running: %s; choose it with %s\n", o.Source, o.Choose)
 	}
-	fmt.Fprintf(&text, "%d open tabs. Titles, addresses and names are the pages' own words.\n", len(out.Tabs))
+	noun := "tabs"
+	if len(out.Tabs) == 1 {
+		noun = "tab"
+	}
+	fmt.Fprintf(&text, "%d open %s. Titles, addresses and names are the pages' own words.\n", len(out.Tabs), noun)
 	if len(out.Tabs) > maxTabs {
 		fmt.Fprintf(&text, "Only the first %d are shown.\n", maxTabs)
 		out.Tabs = out.Tabs[:maxTabs]
