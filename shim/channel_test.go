@@ -153,7 +153,7 @@ func TestAPIObject(t *testing.T) {
 		}
 		got = append(got, prop.Name+" "+prop.Value.Type)
 	}
-	want := []string{"protocol number", "build string", "secret string", "connect function", "disconnect function", "invoke function", "cancel function"}
+	want := []string{"protocol number", "build string", "secret string", "connect function", "disconnect function", "rule function", "answer function", "change function", "invoke function", "cancel function"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("members, inherited ones included (-want +got):\n%s", diff)
 	}

@@ -16,6 +16,8 @@ const (
 	MaxSchemaBytes  = 1 << 20  // the text of an input schema
 	MaxExposedTo    = 100      // origins that a tool is exposed to
 	MaxIDBytes      = 256      // the id of a call
+	MaxFromOrigins  = 1000     // origins of a List; more are left out
+	MaxPathBytes    = 1024     // the path of a frame
 )
 
 // ErrMessage is what every error of [Parse] wraps.
@@ -26,7 +28,74 @@ type Message struct {
 	Tools   *Tools
 	Result  *Result
 	Waiting *Waiting
+	List    *List
+	Run     *Run
+	Cancel  *Cancel
 }
+
+// List asks for tools of other origins. The answer's value is the JSON text of an
+// object: from the paths of frames to [Listed].
+type List struct {
+	ID      string   // for the api's answer
+	Origins []string // as the page gave them to getTools, serialised
+}
+
+// Listed is what a List is told of one frame.
+type Listed struct {
+	Origin string       `json:"origin"`
+	Tools  []ListedTool `json:"tools"`
+}
+
+// ListedTool is a tool of another origin. The schema is absent or JSON text.
+type ListedTool struct {
+	Name        string       `json:"name"`
+	Title       string       `json:"title"`
+	Description string       `json:"description"`
+	Schema      string       `json:"schema,omitempty"`
+	Annotations *Annotations `json:"annotations,omitempty"`
+}
+
+// Run asks to run a tool of another origin for the page. The answer's kind is one of the
+// Kind constants.
+type Run struct {
+	ID     string // for the api's answer
+	Path   string // where the frame is: see FramePath
+	Origin string // the tool's, serialised
+	Name   string
+	Input  string // JSON text
+}
+
+// Cancel says that the page gave a Run up. There is no answer.
+type Cancel struct {
+	ID string // of the Run
+}
+
+// How a call ended, as the page is told it.
+const (
+	KindCompleted = "completed" // the value is the output
+	KindFailed    = "failed"    // the tool threw
+	KindBad       = "bad"       // the input is no object
+	KindMissing   = "missing"   // there is no such tool
+	KindRefused   = "refused"   // a form did not take the input; the value says why
+	KindDropped   = "dropped"   // a form was changed; the value says why
+	KindNavigated = "navigated" // a form was sent
+	KindCanceled  = "canceled"
+	KindGone      = "gone" // the document or its tool is gone, or may not be seen
+)
+
+// FramePath is an expression for the path of a frame from the top of its page: ".0.2"
+// is the third frame in the first frame of the top one, "" the top. It asks for nothing
+// that another origin would not give, and is meant for an isolated world, where no page
+// has a say.
+const FramePath = `(() => {
+  let path = '';
+  for (let w = window; w !== w.parent; w = w.parent) {
+    let i = 0;
+    while (i < w.parent.length && w.parent[i] !== w) i++;
+    path = '.' + i + path;
+  }
+  return path;
+})()`
 
 // Tools is a change of a document's tools, to be applied in the order of its fields.
 type Tools struct {
@@ -92,6 +161,8 @@ type Result struct {
 	// NotFound says that there was no tool of that name. Nothing was run.
 	NotFound bool
 	Target   string // Submitted: the name of the form's target, "" for the form's own frame
+	// Kind says more exactly than Status how the call ended: one of the Kind constants.
+	Kind string
 }
 
 // wire is a message as it comes up.
@@ -108,6 +179,12 @@ type wire struct {
 	NotFound bool       `json:"notFound"`
 	Target   string     `json:"target"`
 	Button   string     `json:"button"`
+	Kind     string     `json:"kind"`
+	Origins  []string   `json:"origins"`
+	Path     string     `json:"path"`
+	Origin   string     `json:"origin"`
+	Name     string     `json:"name"`
+	Input    string     `json:"input"`
 }
 
 type wireTool struct {
@@ -141,7 +218,30 @@ func Parse(payload string) (*Message, error) {
 		}
 		return &Message{Waiting: &Waiting{ID: w.ID, Button: w.Button}}, nil
 	}
-	return nil, bad("of unknown type %.40q", w.T)
+	return w.request()
+}
+
+// request reads what a page asks for of other origins.
+func (w *wire) request() (*Message, error) {
+	if w.T != "list" && w.T != "run" && w.T != "cancel" {
+		return nil, bad("of unknown type %.40q", w.T)
+	}
+	if w.ID == "" || len(w.ID) > MaxIDBytes {
+		return nil, bad("%s without a usable id", w.T)
+	}
+	switch w.T {
+	case "list":
+		if len(w.Origins) > MaxFromOrigins {
+			w.Origins = w.Origins[:MaxFromOrigins]
+		}
+		return &Message{List: &List{ID: w.ID, Origins: w.Origins}}, nil
+	case "run":
+		if len(w.Path) > MaxPathBytes {
+			return nil, bad("path of %d bytes", len(w.Path))
+		}
+		return &Message{Run: &Run{ID: w.ID, Path: w.Path, Origin: w.Origin, Name: w.Name, Input: w.Input}}, nil
+	}
+	return &Message{Cancel: &Cancel{ID: w.ID}}, nil
 }
 
 func bad(format string, args ...any) error {
@@ -206,7 +306,7 @@ func (w *wire) result() (*Message, error) {
 	if len(w.Error) > MaxTextBytes || len(w.Stack) > MaxTextBytes || len(w.Target) > MaxTextBytes {
 		return nil, bad("error, target or stack of result %q is longer than %d bytes", w.ID, MaxTextBytes)
 	}
-	r := &Result{ID: w.ID, Status: w.Status}
+	r := &Result{ID: w.ID, Status: w.Status, Kind: w.kind()}
 	switch w.Status {
 	case StatusCompleted:
 		r.Output = w.Output
@@ -220,6 +320,26 @@ func (w *wire) result() (*Message, error) {
 		return nil, bad("result of unknown status %.40q", w.Status)
 	}
 	return &Message{Result: r}, nil
+}
+
+// kind is what the result says of its kind, where that agrees with its status.
+func (w *wire) kind() string {
+	switch w.Status {
+	case StatusCompleted:
+		return KindCompleted
+	case StatusSubmitted:
+		return KindNavigated
+	case StatusCanceled:
+		if w.Kind == KindDropped {
+			return KindDropped
+		}
+		return KindCanceled
+	}
+	switch w.Kind {
+	case KindBad, KindMissing, KindRefused, KindGone:
+		return w.Kind
+	}
+	return KindFailed
 }
 
 // validName reports whether name is one that native WebMCP accepts.

@@ -1,6 +1,8 @@
 // WebMCP for a browser that has none: document.modelContext as Chromium 156 gives it
-// to a page, for one document and its same-origin frames (forms.js is the declarative
-// part); and the private line over which aster hears of the tools and runs them.
+// to a page (forms.js is the declarative part); and the private line over which aster
+// hears of the tools and runs them. Frames of one origin meet here; between origins aster
+// goes between, which alone knows who is who, and it says whether a document may use
+// tools at all: no script can read the policies that decide that.
 //
 // The page is hostile ground. Three rules follow.
 //
@@ -16,7 +18,8 @@
 //
 // config: allow, deny (origin globs), legacy, compat (the Chromium version to play),
 // secret, protocol, build, limits, door and meeting (event types; by the second, which
-// is derived from the secret, the shims of two frames find each other).
+// is derived from the secret, the shims of two frames find each other), broker (aster
+// rules on documents and goes between origins).
 // notify: the browser's inspect(), or undefined. late: the document was
 // open before us. The value is the api object of the document, or the reason why there
 // is none: "denied", "insecure", "native", "page".
@@ -472,6 +475,12 @@
         attend(apply(getPerformance, window, []), () => currentState()?.peer);
       }
     }
+    if (state.held) {
+      announce(state);
+      apply(setTimeout, window, [() => {
+        if (state.held) rule(state, isSameOriginTree());
+      }, rulingMs]);
+    }
     // The door: as an event listener it does nothing, called without an event it opens.
     const door = (...given) => (given.length === 0 ? state.api : undefined);
     if (!late) apply(addEventListener, context, [config.door, door]);
@@ -495,10 +504,13 @@
       marked: {__proto__: null}, changed: undefined, lastChanged: undefined, flushing: false,
       known: {__proto__: null}, announced: false,                   // what aster has been told
       native: undefined, handed: {__proto__: null},                 // set by the hand-over
+      held: config.broker, denied: false, refusals: [],             // until aster's ruling; what it refuses
+      requests: {__proto__: null}, lastRequest: 0,                  // what aster has been asked for, by id
       api: undefined, peer: undefined,
     };
     state.api = newApi(state);
     state.peer = newPeer(state);
+    if (!isActive(state)) state.held = false;
     return state;
   }
 
@@ -516,6 +528,41 @@
     if (config.compat <= 156 && !originKeyed) {
       throw new DOMException('document.modelContext cannot be used when document.domain is enabled.', 'SecurityError');
     }
+    if (state.denied) throw notAllowed();
+  }
+
+  // ---- The ruling ------------------------------------------------------------------------
+  // Whether the document's policies let it use tools, aster says in answer to the api
+  // object. Until then everything happens but that it shows: no task runs, no promise
+  // settles. If aster does not answer, the default of the policy counts.
+
+  const rulingMs = 3000;
+  const notAllowed = () => new DOMException('Access to the feature "tools" is disallowed by permissions policy.', 'NotAllowedError');
+
+  function isSameOriginTree() {
+    const ancestors = location.ancestorOrigins;
+    for (let i = 0; i < maxAncestors && typeof ancestors[i] === 'string'; i++) if (ancestors[i] !== self.origin) return false;
+    return true;
+  }
+
+  function rule(state, allowed) {
+    state.denied = !allowed;
+    if (!allowed) {
+      leaveForms(state.doc);
+      for (let tool = state.first; tool !== undefined; tool = tool.next) remove(state, tool);
+      for (let i = 0; i < state.refusals.length; i++) state.refusals[i](notAllowed());
+    }
+    state.refusals = [];
+    if (!state.held) return;
+    state.held = false;
+    for (let job = state.head; job !== undefined; job = job.next) apply(postMessage, state.port, [0]);
+  }
+
+  // The promise of an operation, which a ruling may refuse.
+  function pending(state) {
+    const d = deferred();
+    if (state.held) append(state.refusals, d.reject);
+    return d;
   }
 
   // ---- Tasks -----------------------------------------------------------------------------
@@ -527,7 +574,7 @@
   function post(state, hops, now, after = nothing) {
     if (state.port === undefined) openPort(state);
     // No turn to wait and nobody before it: the caller is a task of its own.
-    if (hops === 0 && state.head === undefined) {
+    if (hops === 0 && state.head === undefined && !state.held) {
       now();
       now = nothing;
     }
@@ -539,7 +586,7 @@
     if (state.head === undefined) state.head = job;
     else state.tail.next = job;
     state.tail = job;
-    apply(postMessage, state.port, [0]);
+    if (!state.held) apply(postMessage, state.port, [0]);
   }
 
   function openPort(state) {
@@ -621,7 +668,7 @@
   }
 
   function commit(state, tool) {
-    const d = deferred(), signal = tool.signal;
+    const d = pending(state), signal = tool.signal;
     add(state, tool);
     if (signal !== undefined) {
       tool.unwatch = watch(signal, () => {
@@ -673,27 +720,46 @@
 
   function getTools(state, options) {
     check(state);
-    secureOrigins(options.fromOrigins, 'fromOrigins');
-    const found = [];
-    forEachPeer(state, (peer) => {
-      const list = peer.list();
-      for (let i = 0; i < list.length; i++) {
-        const tool = list[i];
-        if (tool.schema === undefined || isObjectText(tool.schema)) {
-          append(found, {__proto__: null, tool, view: peer.view, origin: peer.origin});
+    const wanted = secureOrigins(options.fromOrigins, 'fromOrigins'), views = [];
+    forEachPeer(state, (peer, path) => {
+      append(views, {__proto__: null, view: peer.view, origin: peer.origin, path, list: peer.list(), ruling: peer.ruling});
+    }, (view, path) => append(views, {__proto__: null, view, path, list: undefined, ruling: nothing}));
+    let asks = '';
+    for (let i = 0; i < wanted.length; i++) if (wanted[i] !== state.origin) asks += (asks && ',') + quote(wanted[i]);
+    const d = pending(state);
+    const settle = (hops, others) => {
+      post(state, hops, nothing, () => {
+        for (let i = 0; i < views.length; i++) {
+          if (views[i].ruling() === null) {
+            settle(1, others);
+            return;
+          }
         }
-      }
-    });
-    apply(sort, found, [(a, b) => (a.tool.name < b.tool.name ? -1 : a.tool.name > b.tool.name ? 1 : 0)]);
-    const d = deferred();
-    post(state, 2, nothing, () => {
-      const tools = [];
-      for (let i = 0; i < found.length; i++) {
-        if (!apply(getClosed, found[i].view, [])) append(tools, toPageTool(found[i]));
-      }
-      d.resolve(tools);
-    });
+        const tools = [], found = findTools(views, others);
+        for (let i = 0; i < found.length; i++) {
+          if (!apply(getClosed, found[i].view, [])) append(tools, toPageTool(found[i]));
+        }
+        d.resolve(tools);
+      });
+    };
+    if (asks === '' || !canAsk(state)) settle(2, {__proto__: null});
+    else request(state, '"list","origins":[' + asks + ']', (kind, value) => settle(1, parse(value || '{}')));
     return d.promise;
+  }
+
+  // The tools of all views, those of other origins as aster lists them by path, sorted.
+  function findTools(views, others) {
+    const found = [];
+    for (let i = 0; i < views.length; i++) {
+      const {view, path, list, ruling} = views[i], other = list === undefined ? others[path] : undefined;
+      const tools = ruling() === false ? [] : list ?? other?.tools ?? [], origin = other?.origin ?? views[i].origin;
+      for (let j = 0; j < tools.length; j++) {
+        const tool = tools[j], {schema} = tool;
+        if (schema === undefined || isObjectText(schema)) append(found, {__proto__: null, tool, view, origin});
+      }
+    }
+    apply(sort, found, [(a, b) => (a.tool.name < b.tool.name ? -1 : a.tool.name > b.tool.name ? 1 : 0)]);
+    return found;
   }
 
   function toPageTool({tool, view, origin}) {
@@ -747,13 +813,13 @@
     if (apply(getClosed, tool.view, [])) throw new DOMException('Target frame is detached.', 'InvalidStateError');
     const signal = options.signal;
     if (isAborted(signal)) throw apply(getReason, signal, []);
-    const d = deferred();
+    const d = pending(state);
     const peer = tool.view === window ? state.peer : peerAt(tool.view);
-    if (peer === undefined || peer.origin !== origin || !peer.has(tool.name) || !inSameTree(tool.view)) {
+    const other = peer === undefined && origin !== state.origin && canAsk(state) ? distantPeer(state, tool.view, origin) : undefined;
+    if (other !== undefined) call(state, other, tool.name, json, signal, d);
+    else if (peer === undefined || peer.origin !== origin || !peer.has(tool.name) || !inSameTree(tool.view)) {
       post(state, 2, () => d.reject(unknownError(transient)));
-      return d.promise;
-    }
-    call(state, peer, tool.name, json, signal, d);
+    } else call(state, peer, tool.name, json, signal, d);
     return d.promise;
   }
 
@@ -931,9 +997,9 @@
     return new Told(construct(Event, [type], Interface), Interface, toolName);
   }
 
-  // Tells every document of the page that may see this document's tools.
+  // Tells every document of the page with this origin. Aster tells the others.
   function tellChange(state) {
-    if (!isActive(state)) return;
+    if (state.denied || !isActive(state)) return;
     forEachPeer(state, (peer) => peer.change());
   }
 
@@ -1009,23 +1075,71 @@
     }
   }
 
-  // Visits the documents of the page with this origin, in the order of the frame tree.
-  // An opaque origin is only itself.
-  function forEachPeer(state, visit) {
-    if (state.origin === 'null') {
-      visit(state.peer);
-      return;
-    }
-    const walk = (view) => {
-      const peer = view === window ? currentState()?.peer : peerAt(view);
-      if (peer !== undefined && peer.origin === state.origin) visit(peer);
+  // Visits the windows of the page, in the order of the frame tree. The path says where
+  // one is: ".0.2" is the third frame in the first of the top window.
+  function forEachView(visit) {
+    const walk = (view, path) => {
+      visit(view, path);
       const n = apply(getLength, view, []);
       for (let i = 0; i < n; i++) {
         const child = view[i];
-        if (isWindow(child)) walk(child);
+        if (isWindow(child)) walk(child, path + '.' + i);
       }
     };
-    if (window.top !== null) walk(window.top);
+    if (window.top !== null) walk(window.top, '');
+  }
+
+  // Visits the documents of the page with this origin, and with other the windows that
+  // have none. An opaque origin is only itself.
+  function forEachPeer(state, visit, other = nothing) {
+    if (state.origin === 'null') {
+      visit(state.peer, '');
+      return;
+    }
+    let own = false;
+    forEachView((view, path) => {
+      const peer = view === window ? currentState()?.peer : peerAt(view);
+      own ||= peer === state.peer;
+      if (peer !== undefined && peer.origin === state.origin) visit(peer, path);
+      else other(view, path);
+    });
+    if (!own) visit(state.peer, '?');  // in a shadow root, where no window leads to
+  }
+
+  // ---- Other origins ---------------------------------------------------------------------------------
+
+  const canAsk = (state) => config.broker && notify !== undefined && state.origin !== 'null';
+
+  // Asks aster for something; done gets the kind and the value of its answer.
+  function request(state, text, done) {
+    const id = '' + ++state.lastRequest;
+    state.requests[id] = done;
+    announce(state);
+    if (fitting(text, config.limits.message - 1024) < text.length) answer(state, id, 'gone', '');
+    else tell('{"id":"' + id + '","t":' + text + '}');
+    return id;
+  }
+
+  function answer(state, id, kind, value) {
+    const done = state.requests[id];
+    delete state.requests[id];
+    if (done !== undefined) done(kind, value);
+  }
+
+  // Stands for the document in a window of another origin; undefined if the window is
+  // not of this page.
+  function distantPeer(state, target, origin) {
+    let at;
+    forEachView((view, path) => {
+      if (view === target) at = path;
+    });
+    return at === undefined ? undefined : {
+      __proto__: null,
+      begin: (name, json, foreign, done) => {
+        const id = request(state, '"run","path":"' + at + '","origin":' + quote(origin) + ',"name":' + quote(name) + ',"input":' + quote(json), done);
+        return () => tell('{"t":"cancel","id":"' + id + '"}');
+      },
+    };
   }
 
   function newPeer(state) {
@@ -1046,6 +1160,7 @@
       },
       begin: (name, json, foreign, done) => begin(state, name, json, foreign, done),
       change: () => fire(state, new Event('toolchange')),
+      ruling: () => (state.held ? null : !state.denied),
       owns,
       invoke,
       perform: (method, a, b, c) => perform(state, method, a, b, c),
@@ -1089,7 +1204,10 @@
     try {
       return operations[method].run(state, a, b, c);
     } catch (e) {
-      return rejected(e);
+      if (!state.held || !isActive(state)) return rejected(e);
+      const d = pending(state);
+      post(state, 0, () => d.reject(e));
+      return d.promise;
     }
   }
 
@@ -1474,12 +1592,15 @@
     batch.count++;
   }
 
+  function announce(state) {
+    if (state.announced || notify === undefined) return;
+    state.announced = true;
+    tell(state.api);
+  }
+
   function send(state, batch) {
     if (!batch.reset && batch.count === 0) return;
-    if (!state.announced) {
-      state.announced = true;
-      tell(state.api);
-    }
+    announce(state);
     tell('{"t":"tools"' + (batch.reset ? ',"reset":true' : '') + (batch.remove && ',"remove":[' + batch.remove + ']') +
       (batch.add && ',"add":[' + batch.add + ']') + '}');
     batch.reset = false;
@@ -1489,7 +1610,7 @@
 
   function report(id, kind, value, name) {
     if (notify === undefined) return;
-    const head = '{"t":"result","id":' + quote(id) + ',"status":';
+    const head = '{"t":"result","id":' + quote(id) + ',"kind":"' + kind + '","status":';
     const failed = (error, more) => tell(head + '"Error","error":' + quote(cut(error, config.limits.text)) + more + '}');
     if (kind === 'completed') {
       const message = head + '"Completed","output":' + quote(value) + '}';
@@ -1542,6 +1663,12 @@
       },
       disconnect: () => {
         notify = undefined;
+        for (const id in state.requests) answer(state, id, 'gone', '');
+      },
+      rule: (allowed) => rule(state, allowed === 'yes'),
+      answer: (id, kind, value) => answer(state, id, kind, value),
+      change: (times) => {
+        for (let i = 0; i < +times; i++) post(state, 1, () => fire(state, new Event('toolchange')));
       },
       invoke: (id, name, args) => {
         nativeOf(state);

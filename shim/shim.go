@@ -21,7 +21,7 @@ var source = strings.Replace(strings.TrimSpace(modelContext), "  // @include for
 
 const (
 	// Protocol is the version of the api object and of the messages.
-	Protocol = 1
+	Protocol = 2
 	// Compat is the Chromium version whose WebMCP the script plays.
 	Compat = 156
 	// DoorEvent is the type of the event listener that leads to the api object of a
@@ -57,6 +57,10 @@ type Config struct {
 	// navigator.modelContext, unregisterTool, provideContext, clearContext and
 	// client.requestUserInteraction.
 	Legacy bool
+	// Broker says that somebody answers the api object with a ruling, and the messages of
+	// [Message.List], [Message.Run] and [Message.Cancel]. Without it every document may use
+	// tools, and sees those of its own origin only.
+	Broker bool
 	// Secret is what the api object shows, so that aster knows a shim of its own. No
 	// page can read it.
 	Secret string
@@ -80,6 +84,7 @@ type settings struct {
 	Allow    []string `json:"allow"`
 	Deny     []string `json:"deny"`
 	Legacy   bool     `json:"legacy"`
+	Broker   bool     `json:"broker"`
 	Secret   string   `json:"secret"`
 	Meeting  string   `json:"meeting"`
 	Door     string   `json:"door"`
@@ -99,7 +104,7 @@ type limits struct {
 // arguments renders the config as a JavaScript literal.
 func (c Config) arguments() string {
 	s := settings{
-		Allow: append([]string{}, c.Allow...), Deny: append([]string{}, c.Deny...), Legacy: c.Legacy, Secret: c.Secret,
+		Allow: append([]string{}, c.Allow...), Deny: append([]string{}, c.Deny...), Legacy: c.Legacy, Broker: c.Broker, Secret: c.Secret,
 		Meeting: "aster-" + digest("aster shim meeting 1", c.Secret), Door: DoorEvent,
 		Protocol: Protocol, Compat: Compat, Build: build(),
 		Limits: limits{MaxTextBytes, MaxSchemaBytes, MaxExposedTo, MaxMessageBytes},

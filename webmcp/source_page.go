@@ -19,7 +19,7 @@ func (a *attachment) adapt(f *cdp.Frame, inDocument bool) {
 	if !touchable(f) || !a.inScope(f) {
 		return
 	}
-	d := &adoption{a: a, f: f, s: f.Session, context: f.Context}
+	d := &adoption{a: a, f: f, s: f.Session, context: f.Context, adapter: true}
 	cdp.Post(d.s, runtime.Evaluate, runtime.EvaluateParams{
 		Expression: shim.AdapterScript(inDocument), ContextID: d.context, ObjectGroup: objectGroup,
 	}, tracked(a, func(r runtime.EvaluateResult, err error) {

@@ -33,11 +33,7 @@ func (a *attachment) shimSays(s *cdp.Session, e *runtime.EventInspectRequested) 
 	}
 	switch e.Object.Type {
 	case runtime.RemoteObjectTypeObject:
-		a.mu.Lock()
-		if d := a.document(f, false); d != nil {
-			d.api = string(e.Object.ObjectID)
-		}
-		a.mu.Unlock()
+		a.arrive(f, string(e.Object.ObjectID))
 	case runtime.RemoteObjectTypeString:
 		var payload string
 		if json.Unmarshal(e.Object.Value, &payload) != nil {
@@ -48,15 +44,19 @@ func (a *attachment) shimSays(s *cdp.Session, e *runtime.EventInspectRequested) 
 			a.log.Warn("message of a page not understood", "url", f.URL, "err", err)
 			return
 		}
-		if msg.Tools != nil {
-			a.shimTools(f, msg.Tools)
-		}
-		if msg.Result != nil {
-			a.shimResult(f, msg.Result)
-		}
-		if msg.Waiting != nil {
-			a.shimWaiting(f, msg.Waiting)
-		}
+		a.hear(f, msg, len(payload))
+	}
+}
+
+// pageSays handles a message that is for us.
+func (a *attachment) pageSays(f *cdp.Frame, m *shim.Message) {
+	switch {
+	case m.Tools != nil:
+		a.shimTools(f, m.Tools)
+	case m.Result != nil:
+		a.shimResult(f, m.Result)
+	case m.Waiting != nil:
+		a.shimWaiting(f, m.Waiting)
 	}
 }
 
@@ -66,6 +66,9 @@ func (a *attachment) shimTools(f *cdp.Frame, m *shim.Tools) {
 	if d == nil {
 		a.mu.Unlock()
 		return
+	}
+	if p := a.broker.parties[f]; p != nil {
+		d.api = p.api
 	}
 	var c Change
 	if m.Reset {
@@ -124,15 +127,20 @@ func (a *attachment) shimResult(f *cdp.Frame, m *shim.Result) {
 
 // callAPI calls a method of a document's api object.
 func (d *document) callAPI(method string, done func(error), args ...string) {
+	postAPI(d.session, d.api, method, done, args...)
+}
+
+// postAPI calls a method of an api object; done may be nil.
+func postAPI(s *cdp.Session, api, method string, done func(error), args ...string) {
 	params := runtime.CallFunctionOnParams{
-		ObjectID:            runtime.RemoteObjectID(d.api),
+		ObjectID:            runtime.RemoteObjectID(api),
 		FunctionDeclaration: shim.CallMethod,
 		Arguments:           []*runtime.CallArgument{{Value: quote(method)}},
 	}
 	for _, arg := range args {
 		params.Arguments = append(params.Arguments, &runtime.CallArgument{Value: quote(arg)})
 	}
-	cdp.Post(d.session, runtime.CallFunctionOn, params, func(r runtime.CallFunctionOnResult, err error) {
+	cdp.Post(s, runtime.CallFunctionOn, params, func(r runtime.CallFunctionOnResult, err error) {
 		if err == nil && r.ExceptionDetails != nil {
 			err = errors.New(exceptionText(r.ExceptionDetails.Exception))
 		}
@@ -237,6 +245,7 @@ type adoption struct {
 	f       *cdp.Frame
 	s       *cdp.Session
 	context runtime.ExecutionContextID
+	adapter bool // the api is that of an adapter, not of a shim
 }
 
 // current reports whether the document is still the one that the adoption began with.
@@ -326,11 +335,15 @@ func (d *adoption) connect(api runtime.RemoteObjectID, channel int) {
 			}
 			return
 		}
-		d.a.mu.Lock()
-		if doc := d.a.document(d.f, false); doc != nil {
-			doc.api = string(api)
+		if d.adapter {
+			d.a.mu.Lock()
+			if doc := d.a.document(d.f, false); doc != nil {
+				doc.api = string(api)
+			}
+			d.a.mu.Unlock()
+		} else {
+			d.a.arrive(d.f, string(api))
 		}
-		d.a.mu.Unlock()
 		cdp.Post(d.s, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
 			ObjectID: api, FunctionDeclaration: "function(f) { return this.connect(f) }",
 			Arguments: []*runtime.CallArgument{{ObjectID: r.Result.ObjectID}},
