@@ -15,6 +15,10 @@ import (
 	"github.com/aster-mcp/aster/bridge"
 )
 
+// MetaExpectOrigin is a key of a call's _meta: the origin that the caller means. A page
+// tool of another one is not called.
+const MetaExpectOrigin = "aster/expectOrigin"
+
 // instructions tell a model what the server is for; some clients show nothing else
 // at the start.
 const instructions = "Tools that the web pages open in the user's browser offer, run in the page with the user's session while the user watches. " +
@@ -94,9 +98,15 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest, t NamedTool
 	if len(args) == 0 || string(args) == "null" {
 		args = emptyArgs
 	}
+	if err := checkBound(ctx, t); err != nil {
+		return errorResult(err.Error())
+	}
 	timeout, err := s.timeout(req.Params.Meta)
 	if err != nil {
 		return errorResult(err.Error())
+	}
+	if want, ok := req.Params.Meta[MetaExpectOrigin]; ok && want != any(t.Origin) {
+		return errorResult(fmt.Sprintf("%s was not called: it is now a tool of %s; list the tools again", t.Name, t.Origin))
 	}
 	args, note, refusal := checkArguments(t.PageTool, args)
 	if refusal != "" {
@@ -132,7 +142,7 @@ func (a *attachment) runLive(ctx context.Context, t *PageTool, args json.RawMess
 		case <-tick.C:
 		}
 		live := a.registry.live(t.key)
-		if live == nil {
+		if live == nil || !sameOffer(live, t) {
 			tick.Stop()
 			return o, err
 		}

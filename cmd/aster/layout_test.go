@@ -66,7 +66,7 @@ var rules = []rule{
 	{"cmd/aster/internal/config", []string{"github.com/goccy/go-yaml/...", "github.com/bmatcuk/doublestar/v4"}, []string{"net/http", "os/exec"}, "reading a file starts nothing"},
 	{"cmd/aster/internal/upstream", append(below("config"), module+"/bridge/source", sdk, "github.com/zalando/go-keyring"), nil, "it keeps one server connected"},
 	{"cmd/aster/internal/guard", []string{module + "/bridge", sdk}, []string{"os/exec"}, "the decision about a call must not depend on who calls"},
-	{"cmd/aster/internal/daemon", []string{module + "/webmcp", sdk, "github.com/Microsoft/go-winio"}, nil, "it shares one attachment over a local socket"},
+	{"cmd/aster/internal/daemon", []string{module + "/webmcp", sdk}, nil, "it shares one attachment over a local socket"},
 	{"cmd/aster/internal/host", append(below("config", "upstream", "guard", "daemon"), module+"/bridge", module+"/bridge/chat", module+"/bridge/source", module+"/cdp", module+"/webmcp",
 		module+"/websrv", module+"/shortcuts", cdproto, sdk), nil, "it wires all servers and is below cli"},
 }

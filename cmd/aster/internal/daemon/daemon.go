@@ -1,0 +1,361 @@
+package daemon
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/aster-mcp/aster/webmcp"
+)
+
+const (
+	// DefaultIdle is how long a daemon without clients lives.
+	DefaultIdle = 10 * time.Minute
+	// MaxClients is the number of connections at a time.
+	MaxClients = 256
+	// helloWait bounds the wait for a client's first line.
+	helloWait = 5 * time.Second
+	// maxMessage bounds one message of either side.
+	maxMessage = 64 << 20
+)
+
+// Options configures [Run]. Paths, Version and Open are needed.
+type Options struct {
+	Paths   *Paths
+	Version string
+	Logger  *slog.Logger // nil discards
+	// Idle is how long the daemon, and an attachment, lives without clients; 0 means
+	// DefaultIdle.
+	Idle time.Duration
+	// Open turns what a client wants into a browser to attach to. An error is the client's.
+	Open func(*Attach) (*webmcp.BrowserOptions, error)
+	// Middleware is put in front of every client's server; nil is none.
+	Middleware mcp.Middleware
+}
+
+// daemon is a running one.
+type daemon struct {
+	opts    Options
+	log     *slog.Logger
+	started time.Time
+	stop    context.CancelFunc
+	wg      sync.WaitGroup
+
+	mu       sync.Mutex
+	browsers map[string]*attachment // by endpoint; guarded by mu
+	conns    map[*clientConn]bool   // guarded by mu
+	idle     *time.Timer            // runs while there are no clients; guarded by mu
+}
+
+// attachment is one browser and those who share it.
+type attachment struct {
+	attach   Attach
+	browser  *webmcp.Browser
+	launched bool
+	cancel   context.CancelFunc
+	done     chan struct{} // closed when the browser's Run has ended
+	clients  int           // guarded by daemon.mu
+	idle     *time.Timer   // runs while it has no clients; guarded by daemon.mu
+}
+
+// clientConn serialises what is written to a client.
+type clientConn struct {
+	net.Conn
+	mu sync.Mutex
+}
+
+func (c *clientConn) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.Conn.Write(p)
+}
+
+// Run is a daemon, until it has nothing to do, is told to stop, or ctx ends. It returns
+// nil at once where another one runs already.
+func Run(ctx context.Context, o *Options) error {
+	d := &daemon{opts: *o, log: o.Logger, started: time.Now(), browsers: map[string]*attachment{}, conns: map[*clientConn]bool{}}
+	if d.log == nil {
+		d.log = slog.New(slog.DiscardHandler)
+	}
+	if d.opts.Idle <= 0 {
+		d.opts.Idle = DefaultIdle
+	}
+	held, err := lock(o.Paths.Lock)
+	if errors.Is(err, errRunning) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer held.Close()
+	ln, err := listen(o.Paths)
+	if err != nil {
+		return err
+	}
+	ctx, d.stop = context.WithCancel(ctx)
+	defer d.stop()
+	d.idle = time.AfterFunc(d.opts.Idle, d.stop)
+	d.log.Info("started", "version", o.Version, "pid", os.Getpid(), "socket", o.Paths.Socket)
+	context.AfterFunc(ctx, func() { ln.Close() })
+	for {
+		conn, err := ln.Accept()
+		if err != nil {
+			if ctx.Err() == nil {
+				d.log.Error("accept", "err", err)
+			}
+			break
+		}
+		d.wg.Go(func() { d.serve(ctx, conn) })
+	}
+	d.stop()
+	d.idle.Stop()
+	d.closeConns()
+	d.wg.Wait()
+	d.log.Info("ended")
+	return nil
+}
+
+func (d *daemon) closeConns() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for c := range d.conns {
+		c.Close()
+	}
+}
+
+// serve is one connection.
+func (d *daemon) serve(ctx context.Context, raw net.Conn) {
+	defer raw.Close()
+	stop := context.AfterFunc(ctx, func() { raw.SetDeadline(time.Now()) })
+	defer stop()
+	if err := checkPeer(raw); err != nil {
+		d.log.Warn("connection refused", "err", err)
+		return
+	}
+	raw.SetDeadline(time.Now().Add(helloWait))
+	r := bufio.NewReaderSize(raw, 64<<10)
+	var h Hello
+	if err := readJSON(r, &h); err != nil {
+		d.log.Warn("connection refused", "err", err)
+		return
+	}
+	w := &Welcome{Aster: d.opts.Version, Protocol: Protocol, PID: os.Getpid()}
+	switch {
+	case h.Ask == askStatus:
+		w.Status = d.status()
+		writeJSON(raw, w)
+	case h.Ask == askStop:
+		d.log.Info("told to stop", "why", h.Reason)
+		d.tellClients(h.Reason)
+		writeJSON(raw, w) // whoever asked waits for the lock
+		d.stop()
+	case h.Ask != askServe:
+		w.Error = fmt.Sprintf("unknown request %q", h.Ask)
+		writeJSON(raw, w)
+	case h.Protocol > Protocol || newer(h.Aster, d.opts.Version):
+		w.Old = true
+		w.Error = "the daemon is older than the client"
+		writeJSON(raw, w)
+	case h.Protocol < Protocol:
+		w.Error = "the running aster daemon (" + d.opts.Version + ") is too new for this aster"
+		writeJSON(raw, w)
+	default:
+		d.serveClient(ctx, &clientConn{Conn: raw}, r, &h, w)
+	}
+}
+
+// serveClient gives a client its server until it leaves.
+func (d *daemon) serveClient(ctx context.Context, conn *clientConn, r *bufio.Reader, h *Hello, w *Welcome) {
+	at, note, err := d.join(ctx, conn, &h.Attach)
+	if err == nil {
+		defer d.leave(conn, at)
+		w.Note = note
+		err = d.session(ctx, conn, r, at, h, w)
+	} else {
+		w.Error, w.Usage = err.Error(), !errors.Is(err, errFull) && !errors.Is(err, context.Canceled)
+		writeJSON(conn, w)
+	}
+	if err != nil {
+		d.log.Info("client refused", "err", err)
+	}
+}
+
+func (d *daemon) session(ctx context.Context, conn *clientConn, r *bufio.Reader, at *attachment, h *Hello, w *Welcome) error {
+	opts := h.Client
+	opts.Logger = d.log
+	srv, err := at.browser.NewServer(&opts)
+	if err != nil {
+		w.Error, w.Usage = err.Error(), true
+		writeJSON(conn, w)
+		return err
+	}
+	defer srv.Close()
+	if d.opts.Middleware != nil {
+		srv.MCP().AddReceivingMiddleware(d.opts.Middleware)
+	}
+	if err := writeJSON(conn, w); err != nil {
+		return err
+	}
+	conn.SetDeadline(time.Time{})
+	if ctx.Err() != nil {
+		return nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
+	wg.Go(func() { srv.Run(ctx) })
+	ss, err := srv.MCP().Connect(ctx, &mcp.IOTransport{Reader: readCloser{r, conn}, Writer: conn, MaxLineLength: maxMessage}, nil)
+	if err != nil {
+		return err
+	}
+	ss.Wait()
+	return nil
+}
+
+type readCloser struct {
+	io.Reader
+	io.Closer
+}
+
+var errFull = fmt.Errorf("the daemon has %d clients already", MaxClients)
+
+// join finds the attachment that a client wants, or makes it.
+func (d *daemon) join(ctx context.Context, conn *clientConn, want *Attach) (at *attachment, note string, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if ctx.Err() != nil {
+		return nil, "", ctx.Err()
+	}
+	if len(d.conns) >= MaxClients {
+		return nil, "", errFull
+	}
+	at = d.browsers[want.endpoint()]
+	if at == nil {
+		if at, err = d.open(ctx, want); err != nil {
+			return nil, "", err
+		}
+	}
+	if flags := at.attach.differs(want); len(flags) > 0 {
+		note = strings.Join(flags, ", ") + " differ from those of the aster that attached to this browser first, and what pages can see is as that one said; --no-daemon attaches once more"
+	}
+	at.clients++
+	d.conns[conn] = true
+	d.idle.Stop()
+	if at.idle != nil {
+		at.idle.Stop()
+		at.idle = nil
+	}
+	return at, note, nil
+}
+
+// open attaches to a browser, with d.mu held.
+func (d *daemon) open(ctx context.Context, want *Attach) (*attachment, error) {
+	opts, err := d.opts.Open(want)
+	if err != nil {
+		return nil, err
+	}
+	b, err := webmcp.NewBrowser(opts)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	at := &attachment{attach: *want, browser: b, launched: opts.Launch != nil, cancel: cancel, done: make(chan struct{})}
+	d.browsers[want.endpoint()] = at
+	d.wg.Go(func() {
+		defer close(at.done)
+		defer cancel()
+		if err := b.Run(ctx); err != nil {
+			d.log.Error("no browser", "browser", want.Browser, "err", err)
+			d.forget(at) // clients that are here are told; the next one tries again
+		}
+	})
+	return at, nil
+}
+
+// forget lets the next client make the attachment anew.
+func (d *daemon) forget(at *attachment) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.browsers[at.attach.endpoint()] == at {
+		delete(d.browsers, at.attach.endpoint())
+	}
+}
+
+// leave lets a client go, and what is left without clients: a browser of our own at once,
+// others after a while.
+func (d *daemon) leave(conn *clientConn, at *attachment) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.conns, conn)
+	if at.clients--; at.clients == 0 {
+		if at.launched {
+			d.end(at)
+		} else {
+			at.idle = time.AfterFunc(d.opts.Idle, func() { d.endIdle(at) })
+		}
+	}
+	switch {
+	case len(d.conns) > 0:
+	case at.launched && len(d.browsers) == 0:
+		d.stop()
+	default:
+		d.idle.Reset(d.opts.Idle)
+	}
+}
+
+func (d *daemon) endIdle(at *attachment) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if at.clients == 0 {
+		d.end(at)
+	}
+}
+
+// end leaves a browser, with d.mu held.
+func (d *daemon) end(at *attachment) {
+	at.cancel()
+	if d.browsers[at.attach.endpoint()] == at {
+		delete(d.browsers, at.attach.endpoint())
+	}
+}
+
+// tellClients says to all clients that the daemon is about to end so that a newer one
+// takes over, and that they should wait for that one.
+func (d *daemon) tellClients(reason string) {
+	if reason != reasonHandover {
+		return
+	}
+	d.mu.Lock()
+	conns := make([]*clientConn, 0, len(d.conns))
+	for c := range d.conns {
+		conns = append(conns, c)
+	}
+	d.mu.Unlock()
+	for _, c := range conns {
+		c.SetWriteDeadline(time.Now().Add(100 * time.Millisecond)) // one that does not read holds up nobody
+		writeJSON(c, map[string]string{"jsonrpc": "2.0", "method": methodHandover})
+	}
+}
+
+func (d *daemon) status() *Status {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := &Status{Aster: d.opts.Version, PID: os.Getpid(), Uptime: time.Since(d.started).Round(time.Second).String(), Clients: len(d.conns), Browsers: []BrowserStatus{}}
+	for _, at := range d.browsers {
+		s.Browsers = append(s.Browsers, BrowserStatus{at.attach.Browser, at.browser.Status(), at.clients, len(at.browser.Registry().Tools())})
+	}
+	sortBrowsers(s.Browsers)
+	return s
+}
