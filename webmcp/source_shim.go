@@ -67,7 +67,7 @@ func (a *attachment) shimTools(f *cdp.Frame, m *shim.Tools) {
 		a.mu.Unlock()
 		return
 	}
-	if p := a.broker.parties[f]; p != nil {
+	if p := a.broker.parties[f]; p != nil && d.api == "" { // else an adapter speaks for another modelContext of the page
 		d.api = p.api
 	}
 	var c Change
