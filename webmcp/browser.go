@@ -85,5 +85,10 @@ func (b *Bridge) Server() *mcp.Server { return b.client.MCP() }
 // Lookup is [Server.Lookup].
 func (b *Bridge) Lookup(name string) *PageTool { return b.client.Lookup(name) }
 
+// Target is [Server.Target].
+func (b *Bridge) Target(ctx context.Context, req *mcp.CallToolRequest) (Target, error) {
+	return b.client.Target(ctx, req)
+}
+
 // Registry is the set of live page tools.
 func (b *Bridge) Registry() *Registry { return b.browser.registry }

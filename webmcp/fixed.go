@@ -228,36 +228,18 @@ func (s *Server) schemasResult(tools []NamedTool, names []string) *mcp.CallToolR
 
 // callResult is the answer of webmcp_call.
 func (s *Server) callResult(ctx context.Context, req *mcp.CallToolRequest) *mcp.CallToolResult {
-	in := struct {
-		Name      string          `json:"name"`
-		Arguments json.RawMessage `json:"arguments"`
-		Handle    string          `json:"handle"`
-		Page      int             `json:"page"`
-	}{Page: 1}
-	if err := decodeStrict(toolCall, callSchema, req.Params.Arguments, &in); err != nil {
+	in, err := decodeCall(req.Params.Arguments)
+	if err != nil {
 		return errorResult(err.Error())
 	}
-	switch {
-	case in.Handle != "" && in.Name != "":
-		return errorResult("give name to call a tool, or handle to read on in a result, not both")
-	case in.Handle != "":
+	if in.Handle != "" {
 		return s.results.readOn(in.Handle, in.Page)
-	case in.Name == "":
-		return errorResult("name is missing: call webmcp_tools to see the tools, then webmcp_call with name and arguments")
 	}
 	t, problem := s.resolve(ctx, in.Name)
 	if t == nil {
 		return errorResult(problem)
 	}
-	args := in.Arguments
-	var text string
-	if json.Unmarshal(args, &text) == nil && len(args) > 0 && args[0] == '"' { // some models send arguments as JSON in a string
-		args = json.RawMessage(text)
-		if !json.Valid(args) {
-			return errorResult("arguments must be a JSON object")
-		}
-	}
-	return s.call(ctx, req, *t, args)
+	return s.call(ctx, req, *t, in.Arguments)
 }
 
 // resolve finds a tool by its MCP name, else by its page's own name if that is unique.

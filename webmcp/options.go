@@ -71,6 +71,9 @@ type ClientOptions struct {
 	// BrowserOptions. They do not widen what the browser's have left alone.
 	Origins     []string `json:"origins,omitempty"`
 	DenyOrigins []string `json:"denyOrigins,omitempty"`
+	// Hide, if not nil, names tools that are as if no page offered them. It must be quick,
+	// and give the same answer for a name each time.
+	Hide func(name string) bool `json:"-"`
 	// ActiveTab serves only the visible tab that last had the focus.
 	ActiveTab bool `json:"activeTab,omitempty"`
 	// Debugging shows tools that their page marks as meant for debugging.
@@ -90,6 +93,7 @@ type Options struct {
 	MaxResultTokens      int
 	Dialogs              string
 	Origins, DenyOrigins []string
+	Hide                 func(name string) bool
 	ActiveTab            bool
 	Debugging            bool
 	LegacyAPI            bool
@@ -109,7 +113,7 @@ func (o *Options) Browser() *BrowserOptions {
 // Client is the part of the options that only the client sees.
 func (o *Options) Client() *ClientOptions {
 	return &ClientOptions{
-		Logger: o.Logger, Expose: o.Expose, CallTimeout: o.CallTimeout, MaxResultTokens: o.MaxResultTokens, Origins: o.Origins, DenyOrigins: o.DenyOrigins,
+		Logger: o.Logger, Expose: o.Expose, CallTimeout: o.CallTimeout, MaxResultTokens: o.MaxResultTokens, Origins: o.Origins, DenyOrigins: o.DenyOrigins, Hide: o.Hide,
 		ActiveTab: o.ActiveTab, Debugging: o.Debugging, Version: o.Version,
 	}
 }

@@ -184,6 +184,9 @@ func describe(t *PageTool) string {
 // visible lists the tools that the client may see now.
 func (s *Server) visible() []NamedTool {
 	all := s.view.tools()
+	if s.opts.Hide != nil {
+		all = slices.DeleteFunc(all, func(t NamedTool) bool { return s.opts.Hide(t.Name) })
+	}
 	if !s.opts.ActiveTab {
 		return all
 	}
