@@ -2,12 +2,13 @@ package shortcuts_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,21 +17,17 @@ import (
 	"github.com/aster-mcp/aster/shortcuts"
 )
 
-// The test binary plays osascript and shortcuts when this is set: it records what it was
-// started with and answers as the plan in that folder says.
-const fakeDir = "ASTER_FAKE_SHORTCUTS"
-
 // A step is how one of the programs answers. F, R and E in Stdout, between ‹ and ›, become
 // the marks of the scripts.
 type step struct {
 	Stdout, Stderr string
 	Exit           int
 	Hang           bool
-	Data           []byte // written to the path that run was given
+	Data           []byte // written to the path that run or sips was given
 }
 
 // A plan has the keys "list" and "run" (osascript), "tool" (shortcuts list), "folders"
-// (its --folders) and "folder NAME".
+// (its --folders), "folder NAME" and "sips".
 type plan map[string]step
 
 // A start is one recorded start of a program.
@@ -40,99 +37,105 @@ type start struct {
 	Stdin string
 }
 
-func TestMain(m *testing.M) {
-	if dir := os.Getenv(fakeDir); dir != "" {
-		os.Exit(fake(dir, os.Args[1:]))
-	}
-	os.Exit(m.Run())
-}
-
-func fake(dir string, args []string) int {
-	key, mark, data := "tool", "", ""
-	if args[0] == "-e" {
-		key, mark = "list", args[3]
-		if len(args) > 4 {
-			key, data = "run", args[8]
-		}
-	} else if args[1] == "--folders" {
-		key = "folders"
-	} else if len(args) > 2 {
-		key = "folder " + strings.TrimPrefix(args[2], "--folder-name=")
-	}
-	stdin, _ := io.ReadAll(os.Stdin)
-	raw, _ := json.Marshal(start{key, args, string(stdin)})
-	f, err := os.OpenFile(filepath.Join(dir, "starts"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+// fakeProgram is testdata/fake, built once. It is built without the race detector, which
+// makes a hundred starts of a program take minutes.
+var fakeProgram = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(fakeDir, "fake.exe")
+	out, err := exec.Command("go", "build", "-race=false", "-o", path, "./testdata/fake").CombinedOutput()
 	if err != nil {
-		return 99
+		err = fmt.Errorf("building the fake: %w\n%s", err, out)
 	}
-	fmt.Fprintf(f, "%s\n", raw)
-	f.Close()
-	var p plan
-	if raw, err := os.ReadFile(filepath.Join(dir, "plan")); err != nil || json.Unmarshal(raw, &p) != nil {
-		return 98
+	return path, err
+})
+
+var fakeDir string // for fakeProgram; TestMain removes it
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "shortcuts-test-")
+	if err != nil {
+		panic(err)
 	}
-	s, ok := p[key]
-	if !ok {
-		fmt.Fprint(os.Stderr, "execution error: no plan (-2700)")
-		return 1
-	}
-	if s.Data != nil {
-		if err := os.WriteFile(data, s.Data, 0o600); err != nil {
-			return 97
-		}
-	}
-	fmt.Fprint(os.Stderr, s.Stderr)
-	fmt.Print(strings.NewReplacer("‹F›", mark+"f", "‹R›", mark+"r", "‹E›", mark+"e", "‹BAD›", "\xff\x8e").Replace(s.Stdout))
-	if s.Hang {
-		time.Sleep(10 * time.Minute)
-	}
-	return s.Exit
+	fakeDir = dir
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
 }
 
 // fakes returns programs that follow the plan, and what they were started with so far.
 func fakes(t *testing.T, p plan) (shortcuts.Runner, func() []start) {
 	t.Helper()
-	dir := t.TempDir()
-	raw, err := json.Marshal(p)
+	dir := newFakes(t, p)
+	return shortcuts.NewProgramRunner(programsIn(dir)), func() []start { return startsIn(t, dir) }
+}
+
+// newFakes makes the programs, which look for their plan beside themselves.
+func newFakes(t *testing.T, p plan) (dir string) {
+	t.Helper()
+	program, err := fakeProgram()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "plan"), raw, 0o600); err != nil {
+	dir = t.TempDir()
+	for _, name := range []string{"osascript.exe", "shortcuts.exe", "sips.exe"} {
+		if err := os.Link(program, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writePlan(t, dir, p)
+	return dir
+}
+
+func programsIn(dir string) shortcuts.Programs {
+	return shortcuts.Programs{Osascript: filepath.Join(dir, "osascript.exe"), Shortcuts: filepath.Join(dir, "shortcuts.exe"), Sips: filepath.Join(dir, "sips.exe")}
+}
+
+// writePlan gives the fakes of a folder a plan, in place of another one they may have.
+func writePlan(t *testing.T, dir string, p plan) {
+	t.Helper()
+	var b strings.Builder
+	for key, s := range p {
+		fmt.Fprintf(&b, "%q %q %q %q %q %q\n", key, s.Stdout, s.Stderr, fmt.Sprint(s.Exit), fmt.Sprint(s.Hang), s.Data)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "plan"), []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv(fakeDir, dir)
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return shortcuts.NewProgramRunner(shortcuts.Programs{Osascript: self, Shortcuts: self}), func() (all []start) {
-		raw, _ := os.ReadFile(filepath.Join(dir, "starts"))
-		for line := range strings.Lines(string(raw)) {
-			var s start
-			if err := json.Unmarshal([]byte(line), &s); err != nil {
+}
+
+func startsIn(t *testing.T, dir string) (all []start) {
+	t.Helper()
+	raw, _ := os.ReadFile(filepath.Join(dir, "starts"))
+	for line := range strings.Lines(string(raw)) {
+		if !strings.HasSuffix(line, "\n") {
+			break // being written
+		}
+		var fields []string
+		for line = strings.TrimSpace(line); line != ""; line = strings.TrimPrefix(line, " ") {
+			q, err := strconv.QuotedPrefix(line)
+			if err != nil {
 				t.Fatal(err)
 			}
-			all = append(all, s)
+			field, _ := strconv.Unquote(q)
+			fields, line = append(fields, field), line[len(q):]
 		}
-		return all
+		all = append(all, start{Key: fields[0], Stdin: fields[1], Args: fields[2:]})
 	}
+	return all
 }
 
 // listed is the answer of the list script with these shortcuts: name, id and folder each.
 func listed(rows ...[3]string) step {
-	var b strings.Builder
+	columns := []string{"ids", "names", "inputs", "counts", "again"}
 	for i, r := range rows {
-		if i > 0 {
-			b.WriteString("‹R›")
+		for j, field := range []string{r[1], r[0], fmt.Sprint(i%2 == 0), fmt.Sprint(i + 1), r[1]} {
+			columns[j] += "‹F›" + field
 		}
-		fmt.Fprintf(&b, "s‹F›%s‹F›%s‹F›%v‹F›%d", r[1], r[0], i%2 == 0, i+1)
 	}
 	for _, r := range rows {
 		if r[2] != "" {
-			fmt.Fprintf(&b, "‹R›f‹F›%s‹F›%s", r[2], r[1])
+			columns = append(columns, "folder‹F›"+r[2]+"‹F›"+r[1])
 		}
 	}
-	return step{Stdout: b.String() + "‹E›\n"}
+	return step{Stdout: strings.Join(columns, "‹R›") + "‹E›\n"}
 }
 
 // listing is a runner that lists without starting a program: the start of one takes its

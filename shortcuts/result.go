@@ -2,7 +2,9 @@ package shortcuts
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"mime"
 	"net/url"
 	"os"
@@ -38,7 +40,7 @@ func result(values []Value) (*mcp.CallToolResult, error) {
 			}
 			res.Content = append(res.Content, c)
 		case "other":
-			lines = append(lines, fmt.Sprintf("(a result of the kind %s, which cannot be shown)", quote(v.Text)))
+			lines = append(lines, fmt.Sprintf("(a result of the kind %s, which cannot be shown; let the shortcut give text)", quote(v.Text)))
 		}
 	}
 	flush()
@@ -58,19 +60,28 @@ func fileContent(v Value) (mcp.Content, error) {
 		}
 		return &mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "shortcut:result", MIMEType: "application/octet-stream", Blob: v.Data}}, nil
 	}
+	if kind := imageType(v.Data); kind != "" {
+		return &mcp.ImageContent{Data: v.Data, MIMEType: kind}, nil
+	}
 	info, err := os.Stat(v.Text)
-	if err != nil || !info.Mode().IsRegular() {
+	if errors.Is(err, fs.ErrNotExist) {
 		return &mcp.TextContent{Text: "(the file " + quote(v.Text) + ", which is not there any more)"}, nil
 	}
-	if info.Size() <= MaxImageBytes {
+	// What macOS does not let this program look at, a client may yet open.
+	link := &mcp.ResourceLink{URI: (&url.URL{Scheme: "file", Path: filepath.ToSlash(v.Text)}).String(), Name: clean(filepath.Base(v.Text))}
+	switch {
+	case err == nil && info.IsDir():
+		link.MIMEType = "inode/directory"
+		return link, nil
+	case err == nil && info.Mode().IsRegular():
 		if raw, err := readBounded(v.Text); err == nil {
 			if kind := imageType(raw); kind != "" {
 				return &mcp.ImageContent{Data: raw, MIMEType: kind}, nil
 			}
 		}
+		size := info.Size()
+		link.Size = &size
 	}
-	size := info.Size()
-	link := &mcp.ResourceLink{URI: (&url.URL{Scheme: "file", Path: filepath.ToSlash(v.Text)}).String(), Name: clean(filepath.Base(v.Text)), Size: &size}
 	link.MIMEType = mime.TypeByExtension(filepath.Ext(v.Text))
 	return link, nil
 }

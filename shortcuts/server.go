@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -144,14 +145,25 @@ func (s *Server) handler(id string) mcp.ToolHandler {
 	}
 }
 
-func decode(raw json.RawMessage, into any) error {
+// decode reads arguments. Their names count to the letter, where encoding/json would take
+// "ID" for "id", which a rule of the host's about "id" would not see.
+func decode(raw json.RawMessage, into *runInput) error {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil
 	}
-	dec := json.NewDecoder(strings.NewReader(string(raw)))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &given); err != nil {
 		return fmt.Errorf("the arguments: %s", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	fields := map[string]any{"name": &into.Name, "id": &into.ID, "input": &into.Input, "inputFile": &into.InputFile}
+	for _, key := range slices.Sorted(maps.Keys(given)) {
+		field, known := fields[key]
+		if !known {
+			return fmt.Errorf("the arguments: unknown field %s", quote(key))
+		}
+		if err := json.Unmarshal(given[key], field); err != nil {
+			return fmt.Errorf("the argument %s: %s", key, strings.TrimPrefix(err.Error(), "json: "))
+		}
 	}
 	return nil
 }
@@ -166,9 +178,9 @@ func (s *Server) List(ctx context.Context, folder, query string) ([]Shortcut, er
 	if folder != "" {
 		all = inFolders(all, []string{folder})
 	}
-	out := []Shortcut{}
+	out, query := []Shortcut{}, folded(query)
 	for _, x := range all {
-		if strings.Contains(strings.ToLower(x.Name), strings.ToLower(query)) {
+		if strings.Contains(folded(x.Name), query) {
 			out = append(out, x)
 		}
 	}
@@ -283,7 +295,7 @@ func toolName(x Shortcut) string {
 		slug = "shortcut"
 	}
 	sum := sha256.Sum256([]byte(x.ID))
-	return slug + "_" + hex.EncodeToString(sum[:4])
+	return slug + "_" + hex.EncodeToString(sum[:6])
 }
 
 // sync makes the shortcuts' own tools those of the list.
@@ -311,7 +323,7 @@ func (s *Server) sync(list []Shortcut) {
 		if x.Folder != "" {
 			description += " of the folder " + quote(x.Folder)
 		}
-		s.server.AddTool(&mcp.Tool{Name: name, Title: clean(x.Name), Description: description + ".", InputSchema: json.RawMessage(ownSchema),
+		s.server.AddTool(&mcp.Tool{Name: name, Title: short(clean(x.Name)), Description: description + ".", InputSchema: json.RawMessage(ownSchema),
 			Annotations: &mcp.ToolAnnotations{DestructiveHint: &yes, OpenWorldHint: &yes}}, s.handler(x.ID))
 	}
 	s.tools = now

@@ -62,8 +62,8 @@ type Input struct {
 // A Value is a shortcut's result, or a part of one.
 type Value struct {
 	Kind string // text, number, boolean, file, data, none or other
-	Text string // the text; the path of a file; the class of data and of other
-	Data []byte // of data
+	Text string // the text; the path of a file; the class of other
+	Data []byte // of data, and of a file that is a picture in another form than models take
 }
 
 // A Runner lists and runs shortcuts. Both return soon after ctx ends, and both must be
@@ -93,6 +93,9 @@ func inFolders(list []Shortcut, folders []string) []Shortcut {
 }
 
 func sameName(a, b string) bool { return norm.NFC.String(a) == norm.NFC.String(b) }
+
+// folded is a text in the form in which case and normal form do not count.
+func folded(s string) string { return norm.NFC.String(strings.ToLower(s)) }
 
 // pick finds the shortcut that is meant: by ID, else by its exact name. A name that
 // several have is refused with their IDs, an unknown one with what is near.
@@ -170,11 +173,13 @@ func candidates(list []Shortcut) string {
 }
 
 // quote shows a name in an error: bounded, and with escapes for what cannot be seen.
-func quote(s string) string {
+func quote(s string) string { return fmt.Sprintf("%q", short(s)) }
+
+func short(s string) string {
 	if utf8.RuneCountInString(s) > maxShownName {
-		s = string([]rune(s)[:maxShownName]) + "…"
+		return string([]rune(s)[:maxShownName]) + "…"
 	}
-	return fmt.Sprintf("%q", s)
+	return s
 }
 
 // clean is a text on one line without characters that cannot be seen.
