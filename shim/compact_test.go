@@ -1,9 +1,7 @@
 package shim_test
 
 import (
-	"maps"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -80,23 +78,10 @@ func TestCompactBehavesAlike(t *testing.T) {
 			list = append(list, s)
 		}
 	}
-	b := plainBrowser()
-	under := func(script string, list []scenario) map[string][]string {
-		defer injectScript(t, b, script)()
-		return play(t, b, list)
-	}
-	small, readable := map[string][]string{}, map[string][]string{}
-	again := list
-	for range 3 { // the unsteady ones are played again
-		maps.Copy(small, under(shim.Script(shim.Config{Secret: testSecret}), again))
-		maps.Copy(readable, under(shim.ReadableScript(shim.Config{Secret: testSecret}), again))
-		again = slices.DeleteFunc(slices.Clone(again), func(s scenario) bool {
-			return !unsteady[s.name] || cmp.Equal(readable[s.name], small[s.name])
-		})
-		if len(again) == 0 {
-			break
-		}
-	}
+	small := underShim(t, list)
+	stop := injectScript(t, plainBrowser(), shim.ReadableScript(shim.Config{Secret: testSecret}))
+	defer stop()
+	readable := play(t, plainBrowser(), list)
 	for _, s := range list {
 		if diff := cmp.Diff(readable[s.name], small[s.name]); diff != "" {
 			t.Errorf("%s: as in the repository (-) and as in the page (+):\n%s", s.name, diff)

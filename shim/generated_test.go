@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/aster-mcp/aster/cdp/cdptest"
-	"github.com/aster-mcp/aster/shim"
 )
 
 // generator makes forms and inputs at random.
@@ -159,10 +158,7 @@ func TestGeneratedForms(t *testing.T) {
 	for i := range n {
 		list = append(list, g.scenario(i))
 	}
-	stop := injectAll(t, plainBrowser(), shim.Config{})
-	defer stop()
-	native, shimmed := play(t, nativeBrowser(), list), play(t, plainBrowser(), list)
-	settleRaces(t, list, native, shimmed)
+	native, shimmed := playBoth(t, list)
 	for _, s := range list {
 		if diff := cmp.Diff(native[s.name], shimmed[s.name]); diff != "" {
 			t.Errorf("seed %d, %s: native (-) and shim (+) differ:\n%s", seed, s.name, diff)

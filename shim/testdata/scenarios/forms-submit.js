@@ -235,16 +235,16 @@ log(f.checkValidity(), f.reportValidity());
 log(await Promise.race([p, sleep(300).then(() => 'waits')]));
 
 //// form.submit() in the handler
-const one = await frame('/blank');
-one.name = 'target';
+const one = await frame('/blank', {name: 'target'}), loaded = new Promise((done) => (one.onload = done));
 const f = form('', 'toolautosubmit target=target action=/blank');
 f.onsubmit = (e) => { e.preventDefault(); f.submit(); };
 await settle();
 log(await rej(() => run('f')));
+await loaded;
+log(one.contentWindow.location.href.split('/').pop(), frames.length);
 
 //// form.submit() while the form waits
-const one = await frame('/blank');
-one.name = 'target';
+const one = await frame('/blank', {name: 'target'}), loaded = new Promise((done) => (one.onload = done));
 const f = form('<button>x</button>', 'target=target action=/blank');
 await settle();
 const p = rej(() => run('f'));
@@ -252,13 +252,16 @@ await settle();
 await settle();
 f.submit();
 log(await Promise.race([p, sleep(300).then(() => 'waits')]));
+await loaded;
+log(one.contentWindow.location.href.split('/').pop(), frames.length);
 
 //// a form that goes to a frame
-const one = await frame('/blank');
-one.name = 'target';
+const one = await frame('/blank', {name: 'target'}), loaded = new Promise((done) => (one.onload = done));
 const f = form('<input name=a>', 'toolautosubmit target=target action=/blank');
 await settle();
 log(await rej(() => run('f', {a: 'x'})));
+await loaded;
+log(one.contentWindow.location.href.split('/').pop(), frames.length);
 
 //// a form that goes to javascript
 globalThis.ran = 0;
