@@ -7,8 +7,8 @@ import (
 
 // compact is the form of a script that goes to the page: without comments, indentation
 // and the spaces that only a reader needs, and with short names for variables. The
-// statements and their order, strings, and the names of properties, globals, classes and
-// interfaces stay as they are.
+// statements and their order, strings, and the names of globals, classes, interfaces and
+// properties, but for those of ownFields, stay as they are.
 //
 // It knows as much JavaScript as the scripts of this package use: no regular expression
 // literals, no template literals, no comments of the form /* */, no labels, no defaults
@@ -23,11 +23,14 @@ func compact(source string) string {
 	var last byte
 	for _, t := range tokens {
 		text := t.text
-		if name := short[t.text]; name != "" && t.role != property {
-			text = name
-			if t.role == shorthand && name != t.text {
-				text = t.text + ":" + name
-			}
+		switch {
+		case t.role == property:
+			text = fieldName(t.text)
+		case short[t.text] == "":
+		case t.role == shorthand && short[t.text] != t.text:
+			text = fieldName(t.text) + ":" + short[t.text]
+		default:
+			text = short[t.text]
 		}
 		if t.space != 0 && parts(last, text[0], t.space) {
 			out.WriteByte(t.space)
@@ -136,6 +139,26 @@ var fixedWords = func() map[string]bool {
 	}
 	return m
 }()
+
+// ownFields are properties that only objects of the script have, and no other realm's
+// script reads.
+var ownFields = func() map[string]string {
+	m := map[string]string{}
+	for i, w := range strings.Fields(`
+		announced areaMessage armed autosubmit buttonOwner buttonTarget dirty flushing handed handlers lastChanged lastRequest
+		lost marked posted previous queued refusals requests rootObserver selectMessage timed touched unleave unstyle unwatch`) {
+		m[w] = "_" + shortName(i)
+	}
+	return m
+}()
+
+// fieldName is the name of a property in the page.
+func fieldName(name string) string {
+	if own := ownFields[name]; own != "" {
+		return own
+	}
+	return name
+}
 
 // classify gives each word its role.
 func classify(tokens []jsToken) {

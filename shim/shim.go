@@ -105,7 +105,7 @@ type limits struct {
 func (c Config) arguments() string {
 	s := settings{
 		Allow: append([]string{}, c.Allow...), Deny: append([]string{}, c.Deny...), Legacy: c.Legacy, Broker: c.Broker, Secret: c.Secret,
-		Meeting: "aster-" + digest("aster shim meeting 1", c.Secret), Door: DoorEvent,
+		Meeting: "aster-" + digest("aster shim meeting 2", c.Secret), Door: DoorEvent,
 		Protocol: Protocol, Compat: Compat, Build: build(),
 		Limits: limits{MaxTextBytes, MaxSchemaBytes, MaxExposedTo, MaxMessageBytes},
 	}
