@@ -103,6 +103,7 @@ Begin with "aster demo": it shows the whole way on a page of its own.`,
 		topic("exit-codes", "what the exit codes mean", exitCodesHelp),
 		topic("environment", "the variables that aster reads", environmentHelp))
 	a.addConfigCommands(root)
+	a.addServerCommands(root)
 	cobra.MousetrapHelpText = "" // a client may start us from a window
 	return root
 }

@@ -23,6 +23,7 @@ const (
 type doctorOptions struct {
 	*app
 	browserOptions
+	file    string // --config, for a server
 	json    bool
 	timeout time.Duration
 }
@@ -30,16 +31,27 @@ type doctorOptions struct {
 func (a *app) doctorCommand() *cobra.Command {
 	o := &doctorOptions{app: a}
 	cmd := &cobra.Command{
-		Use:   "doctor",
-		Short: "Check the way to your browser, step by step",
+		Use:   "doctor [SERVER]",
+		Short: "Check the way to your browser, or to a server, step by step",
 		Long: `Checks the way to your browser step by step, and says what to do where it ends. It
 connects once, for which the browser may ask you. It changes nothing in the browser.
 
-A server of aster that was refused a connection asks again after this command.`,
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return doctorRun(cmd.Context(), o) },
+A server of aster that was refused a connection asks again after this command.
+
+With the name of a configured server it checks the way to that one, as "aster mcp doctor"
+does; the flags about the browser then mean nothing.`,
+		Args:              atMostOneArg,
+		ValidArgsFunction: (&configSource{app: a}).completeServers,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return doctorRun(cmd.Context(), o)
+			}
+			so := &serverDoctorOptions{sessionOptions{configSource: configSource{app: a, file: o.file, json: o.json}}}
+			return so.run(func() error { return serverDoctorRun(cmd.Context(), so, args) })
+		},
 	}
 	o.browserOptions.bind(cmd)
+	cmd.Flags().StringVar(&o.file, "config", "", "for a server: read this `file` in place of yours and the project's")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	cmd.Flags().DurationVar(&o.timeout, "timeout", consentTimeout, "how long to wait for you to allow the connection")
 	return cmd
@@ -50,6 +62,8 @@ const (
 	verdictOK   = "ok"
 	verdictWarn = "warn" // works, but worth knowing
 	verdictFail = "fail" // the way ends here
+	verdictWait = "wait" // the way ends here until the user has done something
+	verdictSkip = "skip" // not looked at
 )
 
 // step is one thing that doctor checked.
@@ -57,6 +71,16 @@ type step struct {
 	Name    string `json:"name"`
 	Verdict string `json:"verdict"`
 	Text    string `json:"text"` // one line or more, for people
+	Next    string `json:"next,omitempty"`
+}
+
+// newStep is a step without control characters.
+func newStep(name, verdict, next, format string, args ...any) step {
+	lines := strings.Split(fmt.Sprintf(format, args...), "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(host.CleanText(l), " ")
+	}
+	return step{name, verdict, strings.Join(lines, "\n"), host.CleanText(next)}
 }
 
 // doctor collects steps and prints each as it is done.
@@ -66,11 +90,7 @@ type doctor struct {
 }
 
 func (d *doctor) say(name, verdict, format string, args ...any) {
-	lines := strings.Split(fmt.Sprintf(format, args...), "\n")
-	for i, l := range lines {
-		lines[i] = strings.TrimRight(host.CleanText(l), " ")
-	}
-	s := step{name, verdict, strings.Join(lines, "\n")}
+	s := newStep(name, verdict, "", format, args...)
 	d.Steps = append(d.Steps, s)
 	if !d.json {
 		printStep(d.env, s)
@@ -79,9 +99,13 @@ func (d *doctor) say(name, verdict, format string, args ...any) {
 
 // printStep prints a step on one line, or more with the rest indented.
 func printStep(env *Env, s step) {
-	color := map[string]string{verdictOK: green, verdictWarn: yellow, verdictFail: red}[s.Verdict]
+	color := map[string]string{verdictOK: green, verdictWarn: yellow, verdictWait: yellow, verdictFail: red}[s.Verdict]
+	text := s.Text
+	if s.Next != "" {
+		text += "\nnext: " + s.Next
+	}
 	fmt.Fprintf(env.Stdout, "%s  %-11s %s\n", env.paint(color, fmt.Sprintf("%-4s", s.Verdict)), s.Name,
-		strings.ReplaceAll(s.Text, "\n", "\n"+strings.Repeat(" ", 18)))
+		strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", 18)))
 }
 
 func doctorRun(ctx context.Context, o *doctorOptions) error {

@@ -59,9 +59,13 @@ type serverEntry struct {
 
 // ruleEntry is a rule of the filter as printed.
 type ruleEntry struct {
-	List    string `json:"list"` // "allow" or "deny"
-	Pattern string `json:"pattern"`
-	Source  string `json:"source"`
+	List      string `json:"list"` // "allow" or "deny"
+	Pattern   string `json:"pattern"`
+	Source    string `json:"source"`              // file:line:column
+	HoldsBack int    `json:"holdsBack,omitempty"` // tools, of a deny rule
+	Unmatched bool   `json:"unmatched,omitempty"` // no tool and no server has such a name
+	Hint      string `json:"hint,omitempty"`      // of one that is unmatched
+	Fix       string `json:"fix,omitempty"`       // the command that takes it away
 }
 
 func listRun(ctx context.Context, o *listOptions) error {
@@ -85,7 +89,7 @@ func listRun(ctx context.Context, o *listOptions) error {
 			return err
 		}
 	}
-	servers, rules := o.entries(c), ruleEntries(c)
+	servers, rules := o.entries(c), o.ruleEntries(c, report)
 	problems := []string{}
 	for _, p := range c.Problems {
 		problems = append(problems, p.String())
@@ -128,18 +132,8 @@ func listRun(ctx context.Context, o *listOptions) error {
 			s.Live.print(&b, fmt.Sprintf("%-*s  %-15s", width, "", ""))
 		}
 	}
-	for i, r := range rules {
-		if i == 0 {
-			b.WriteString("\nrules\n")
-		}
-		fmt.Fprintf(&b, "  %-5s  %s  (%s)\n", r.List, r.Pattern, r.Source)
-	}
-	for i, h := range report.held {
-		if i == 0 {
-			b.WriteString("\nheld back\n")
-		}
-		fmt.Fprintf(&b, "  %s  %s\n", h.Tool, h.Reason)
-	}
+	printRules(&b, rules)
+	printHeld(&b, report.held)
 	for i, w := range report.warnings {
 		if i == 0 {
 			b.WriteString("\nwarnings\n")
@@ -206,17 +200,6 @@ func (o *configSource) entry(s *config.Server) serverEntry {
 		e.Reason = strings.ReplaceAll(strings.ReplaceAll(err.Error(), fmt.Sprintf("server %q: ", s.Name), ""), "\n", "; ")
 	}
 	return e
-}
-
-func ruleEntries(c *config.Config) []ruleEntry {
-	out := []ruleEntry{}
-	for _, p := range c.Tools.Allow {
-		out = append(out, ruleEntry{"allow", p.Text, p.Place.String()})
-	}
-	for _, p := range c.Tools.Deny {
-		out = append(out, ruleEntry{"deny", p.Text, p.Place.String()})
-	}
-	return out
 }
 
 func (a *app) getCommand() *cobra.Command {

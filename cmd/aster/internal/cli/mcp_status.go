@@ -22,12 +22,6 @@ type liveEntry struct {
 	Stderr   string   `json:"stderr,omitempty"` // the last line, of a server that failed
 }
 
-// heldEntry is a tool that is held back, and why.
-type heldEntry struct {
-	Tool   string `json:"tool"`
-	Reason string `json:"reason"`
-}
-
 // warningEntry is something about a tool's definition that the user should know.
 type warningEntry struct {
 	Tool string `json:"tool"`
@@ -39,6 +33,8 @@ type liveReport struct {
 	servers  map[string]liveEntry
 	held     []heldEntry
 	warnings []warningEntry
+	ids      []string        // of all tools that were listed, held back or not
+	listed   map[string]bool // servers whose tools are all known
 }
 
 // connectAll starts all servers and says what became of them.
@@ -52,14 +48,21 @@ func (o *listOptions) connectAll(ctx context.Context, c *config.Config) (*liveRe
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
 	s.Start(ctx)
-	report := &liveReport{servers: map[string]liveEntry{}, held: []heldEntry{}, warnings: []warningEntry{}}
+	report := &liveReport{servers: map[string]liveEntry{}, held: []heldEntry{}, warnings: []warningEntry{}, listed: map[string]bool{}}
 	for _, sv := range s.Servers() {
 		report.servers[sv.Name] = live(sv.Status, sv.Tools)
+		// What web pages offer comes and goes: a rule about it waits for its page.
+		report.listed[sv.Name] = sv.Status.Listed && sv.Name != config.ServerWebMCP
 	}
-	for _, h := range s.HeldBack() {
-		report.held = append(report.held, heldEntry{string(h.ID), h.Reason})
+	report.held = o.explainAll(c, s.HeldBack())
+	for _, h := range report.held {
+		report.ids = append(report.ids, h.Tool)
 	}
-	for _, w := range guard.Scan(toolsOf(s)) {
+	tools := toolsOf(s)
+	for _, t := range tools {
+		report.ids = append(report.ids, string(t.ID()))
+	}
+	for _, w := range guard.Scan(tools) {
 		report.warnings = append(report.warnings, warningEntry{string(w.ID), w.Text})
 	}
 	return report, nil

@@ -1,5 +1,10 @@
 package config
 
+import (
+	"slices"
+	"strings"
+)
+
 // Tools says which tools are in the catalogue.
 type Tools struct {
 	// Allow and Deny are the rules of all layers, the user's first. Deny wins. An empty
@@ -48,6 +53,21 @@ func (t *Tools) Unmatched(ids []string, known func(server string) bool, servers 
 		}
 	}
 	return out
+}
+
+// Suggest names the tool or the server that the writer of a rule which matches nothing may
+// have meant, as "did you mean …?"; "" where none is near.
+func (p Pattern) Suggest(ids, servers []string) string {
+	server, tool, whole := strings.Cut(p.Text, "/")
+	if !whole || !slices.Contains(servers, server) {
+		if hint := nearest(server, servers); hint != "" || !whole {
+			return hint
+		}
+	}
+	if strings.ContainsAny(tool, `*?[{\`) {
+		return ""
+	}
+	return nearest(p.Text, ids)
 }
 
 func matchesAny(p Pattern, ids []string) bool {
