@@ -28,6 +28,7 @@ type cache struct {
 	now  func() time.Time
 	disk *diskCache // nil without a directory
 	max  int64
+	age  time.Duration // for which a page is fresh that says nothing of it
 
 	mu    sync.Mutex
 	byURL map[string][]*list.Element // of *entry, latest first; guarded by mu
@@ -50,7 +51,7 @@ func newCache(o *networkOptions) *cache {
 	if o.NoCache {
 		return nil
 	}
-	c := &cache{now: o.Now, max: orDefault(o.CacheBytes, defaultCacheBytes), byURL: map[string][]*list.Element{}}
+	c := &cache{now: o.Now, max: orDefault(o.CacheBytes, defaultCacheBytes), age: o.CacheMaxAge, byURL: map[string][]*list.Element{}}
 	if o.CacheDir != "" {
 		c.disk = &diskCache{dir: o.CacheDir, log: o.Logger}
 	}
@@ -67,7 +68,7 @@ func (n *network) fetch(ctx context.Context, h *hop) (*answer, error) {
 		return nil, err
 	}
 	e := c.find(h)
-	if e != nil && e.usable(h.request.MaxAge, c.now()) {
+	if e != nil && e.usable(h.request.MaxAge, c.age, c.now()) {
 		return e.answer(), nil
 	}
 	asked := c.now()

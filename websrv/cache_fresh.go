@@ -87,14 +87,24 @@ func (e *entry) age(now time.Time) time.Duration {
 	return initial + max(0, now.Sub(e.Came))
 }
 
+// silent reports whether a page says nothing of how long it is fresh.
+func (e *entry) silent() bool {
+	return e.Status == http.StatusOK && e.Header.Get("Cache-Control") == "" && e.Header.Get("Expires") == "" && e.Header.Get("Pragma") == ""
+}
+
 // usable reports whether the entry answers without a question to the host. A positive
-// maxAge is the caller's own measure, in place of the answer's.
-func (e *entry) usable(maxAge time.Duration, now time.Time) bool {
+// maxAge is the caller's own measure, in place of the answer's; fallback is for a page that
+// says nothing.
+func (e *entry) usable(maxAge, fallback time.Duration, now time.Time) bool {
 	if has(cacheControl(e.Header), "no-cache") {
 		return false
 	}
 	if maxAge > 0 {
 		return e.age(now) <= maxAge
 	}
-	return e.age(now) < e.lifetime()
+	life := e.lifetime()
+	if e.silent() {
+		life = max(life, fallback)
+	}
+	return e.age(now) < life
 }

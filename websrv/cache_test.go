@@ -50,6 +50,11 @@ func TestCache(t *testing.T) {
 		{"heuristic over", 200, h{"Last-Modified": "@-100h"}, 11 * time.Hour, request{}, 2},
 		{"heuristic top", 200, h{"Last-Modified": "@-10000h"}, 25 * time.Hour, request{}, 2},
 		{"nothing said", 200, h{}, time.Second, request{}, 2},
+		{"nothing said, kept for a while", 200, h{"X-Fallback": "1h"}, 59 * time.Minute, request{}, 1},
+		{"nothing said, kept too long", 200, h{"X-Fallback": "1h"}, 61 * time.Minute, request{}, 2},
+		{"it says something", 200, h{"X-Fallback": "1h", "Cache-Control": "max-age=60"}, 2 * time.Minute, request{}, 2},
+		{"it says what is old", 200, h{"X-Fallback": "1h", "Pragma": "no-cache"}, time.Second, request{}, 2},
+		{"no page", 404, h{"X-Fallback": "1h"}, time.Second, request{}, 2},
 		{"own measure", 200, h{}, time.Hour, request{MaxAge: 2 * time.Hour}, 1},
 		{"own measure over", 200, h{"Cache-Control": "max-age=9999"}, time.Hour, request{MaxAge: time.Minute}, 2},
 		{"no cache asked", 200, h{"Cache-Control": "max-age=60"}, 0, request{MaxAge: -1}, 2},
@@ -78,7 +83,8 @@ func TestCache(t *testing.T) {
 			rw.WriteHeader(tt.status)
 			fmt.Fprint(rw, "body")
 		}))
-		n := w.open(networkOptions{Now: c.now})
+		fallback, _ := time.ParseDuration(tt.headers["X-Fallback"])
+		n := w.open(networkOptions{Now: c.now, CacheMaxAge: fallback})
 		tt.r.URL = "http://cache.example/"
 		for i := range 2 {
 			resp, err := n.do(testContext(t, time.Minute), &tt.r)

@@ -157,6 +157,12 @@ func (n *network) paced(ctx context.Context, h *hop) (*answer, error) {
 		return nil, classify(ctx, h.url.Host, err)
 	}
 	defer leave()
+	select {
+	case n.slots <- struct{}{}:
+		defer func() { <-n.slots }()
+	case <-ctx.Done():
+		return nil, classify(ctx, h.url.Host, ctx.Err())
+	}
 	a, err := n.roundTrip(ctx, h)
 	if err == nil {
 		n.pacer.note(origin(h.url), a, n.o.Now())

@@ -67,7 +67,7 @@ func (r *crawlRun) visit(ctx context.Context, l *link) *visit {
 // fetch asks for a page at the site's pace, and again where the site asks to wait.
 func (r *crawlRun) fetch(ctx context.Context, address string, delay time.Duration) (*response, error) {
 	for try := 0; ; try++ {
-		resp, err := r.c.n.do(ctx, &request{URL: address, Accept: crawlAccept, MaxBytes: maxCrawlPageBytes, Pace: true, Interval: delay, RefreshRedirect: true})
+		resp, err := r.c.n.do(ctx, &request{URL: address, Accept: crawlAccept, MaxBytes: min(maxCrawlPageBytes, r.c.n.o.MaxBodyBytes), Pace: true, Interval: delay, RefreshRedirect: true})
 		var wait time.Duration
 		switch {
 		case err != nil:
@@ -148,7 +148,7 @@ func (r *crawlRun) readHTML(ctx context.Context, v *visit, resp *response, conte
 		return false
 	}
 	if shell, why := needsJavaScript(resp); r.render == "always" || r.render != "never" && shell {
-		if out, err := r.c.n.render(ctx, v.final.String(), renderOptions{MaxBytes: maxCrawlPageBytes}); err == nil {
+		if out, err := r.c.n.render(ctx, v.final.String(), renderOptions{MaxBytes: min(maxCrawlPageBytes, r.c.n.o.MaxBodyBytes)}); err == nil {
 			body = out.HTML
 		} else if ctx.Err() != nil {
 			v.undone = true

@@ -99,6 +99,24 @@ func continued(tool string, data []byte, args any) (c continuation, err error) {
 	return c, nil
 }
 
+// boundCrawl checks the arguments by the bounds of the configuration, too: what the caller
+// did not ask for is kept within them, what he did is refused beyond.
+func (s *Server) boundCrawl(args *crawlArgs) error {
+	pages, longest := s.opts.MaxCrawlPages, int(s.opts.MaxCrawlTime.Seconds())
+	args.MaxPages = orDefault(args.MaxPages, min(defaultCrawlPages, pages))
+	args.TimeoutSeconds = orDefault(args.TimeoutSeconds, min(defaultCrawlTime, longest))
+	if err := args.check(); err != nil {
+		return err
+	}
+	switch {
+	case args.MaxPages > pages:
+		return invalidf("maxPages %d: the configuration allows %d", args.MaxPages, pages)
+	case args.TimeoutSeconds > longest:
+		return invalidf("timeoutSeconds %d: the configuration allows %d", args.TimeoutSeconds, longest)
+	}
+	return nil
+}
+
 // crawlTool answers the tool crawl.
 func (s *Server) crawlTool(ctx context.Context, args *crawlArgs, progress crawlProgress, plainText bool) (*Reply, error) {
 	budget, err := s.budget(args.MaxTokens)
@@ -125,11 +143,8 @@ func (s *Server) crawlTool(ctx context.Context, args *crawlArgs, progress crawlP
 			args.MaxPages = pages
 		}
 	}
-	if err := args.check(); err != nil {
+	if err := s.boundCrawl(args); err != nil {
 		return nil, err
-	}
-	if args.MaxPages > s.opts.MaxCrawlPages {
-		return nil, invalidf("maxPages %d: the configuration allows %d", args.MaxPages, s.opts.MaxCrawlPages)
 	}
 	localOnly, why, err := s.confine(ctx, args.URL)
 	if err != nil {

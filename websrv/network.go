@@ -19,6 +19,7 @@ const (
 	defaultRequestTimeout = 30 * time.Second
 	topRequestTimeout     = 5 * time.Minute
 	defaultMaxRedirects   = 5
+	defaultMaxConcurrent  = 16
 	defaultUserAgent      = "aster (+https://github.com/aster-mcp/aster)"
 	defaultAccept         = "text/html,application/xhtml+xml,text/markdown;q=0.9,text/plain;q=0.8,application/pdf;q=0.7,*/*;q=0.1"
 )
@@ -56,9 +57,12 @@ type networkOptions struct {
 	PaceInterval time.Duration
 	PacePerHost  int // paced requests to one host at a time; 0 means 2
 
-	NoCache    bool
-	CacheBytes int64  // memory for cached responses; 0 means 64 MiB
-	CacheDir   string // where responses outlive the process; "" keeps them in memory only
+	MaxConcurrent int // requests to pages under way at once; 0 means 16
+
+	NoCache     bool
+	CacheBytes  int64         // memory for cached responses; 0 means 64 MiB
+	CacheDir    string        // where responses outlive the process; "" keeps them in memory only
+	CacheMaxAge time.Duration // of a page that says nothing of it; 0 keeps it for a question only
 
 	Chromium     string        // path of a Chromium or Chrome; "" looks for one, "off" uses none
 	ChromiumIdle time.Duration // idle time after which it is stopped; 0 means 2 min
@@ -83,7 +87,8 @@ type network struct {
 	plain, trusted, trusted4 *http.Transport
 	renderer                 *renderer
 	pacer                    *pacer
-	cache                    *cache // nil when off
+	slots                    chan struct{} // requests to pages under way
+	cache                    *cache        // nil when off
 	log                      *slog.Logger
 	closeOnce                sync.Once
 }
@@ -108,6 +113,7 @@ func newNetwork(o *networkOptions) (*network, error) {
 	n.plain = newTransport(base, g.dial)
 	n.trusted = newTransport(base, g.dialTrusted)
 	n.trusted4 = newTransport(base, g.dialTrusted4)
+	n.slots = make(chan struct{}, n.o.MaxConcurrent)
 	n.pacer, n.cache, n.renderer = newPacer(&n.o), newCache(&n.o), newRenderer(n)
 	return n, nil
 }
@@ -118,6 +124,7 @@ func (n *network) setDefaults() {
 	setDefault(&o.MaxBodyBytes, defaultMaxBodyBytes)
 	setDefault(&o.Timeout, defaultRequestTimeout)
 	setDefault(&o.MaxRedirects, defaultMaxRedirects)
+	setDefault(&o.MaxConcurrent, defaultMaxConcurrent)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

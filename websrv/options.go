@@ -76,6 +76,10 @@ func ProviderIDs() []string {
 	return []string{idExa, idPerplexity, idContextDev, idFirecrawl, idFirecrawlKeyless, idBrowserbase, idCloudflare, idJina, idDuckDuckGo, idHTTP, idLocal, idChromium}
 }
 
+// DefaultOrder are the providers of one kind of work by ID, in the order in which they are
+// asked; nil for an unknown kind.
+func DefaultOrder(op Op) []string { return defaultOrder(op) }
+
 // Defaults and bounds of replies, in estimated tokens.
 const (
 	DefaultMaxTokens = 8_000
@@ -126,8 +130,14 @@ type Options struct {
 	// decoded; 0 means 10 MiB.
 	FetchTimeout time.Duration
 	MaxBodyBytes int64
-	// MaxCrawlPages is the most that a crawl may ask for; 0 means 1,000.
+	// MaxCrawlPages is the most that a crawl may ask for, and MaxCrawlTime the longest it may
+	// take; 0 means 1,000 and 10 minutes, which are the most.
 	MaxCrawlPages int
+	MaxCrawlTime  time.Duration
+	// MaxConcurrent is how many requests to sites are under way at once; 0 means 16.
+	MaxConcurrent int
+	// CacheMaxAge is how long a page is kept that says nothing of it; 0 asks for it again.
+	CacheMaxAge time.Duration
 	// PaceInterval is between two requests of a crawl to one host; 0 means 1 s, negative none.
 	PaceInterval time.Duration
 
@@ -173,8 +183,12 @@ func (o *Options) normalise() error {
 	if o.MaxCrawlPages == 0 {
 		o.MaxCrawlPages = maxCrawlPages
 	}
-	if o.MaxCrawlPages < 0 || o.MaxBodyBytes < 0 || o.FetchTimeout < 0 {
-		return errors.New("crawl pages, body bytes and fetch timeout must not be negative")
+	o.MaxCrawlTime = orDefault(o.MaxCrawlTime, maxCrawlTime*time.Second)
+	if o.MaxCrawlPages < 0 || o.MaxBodyBytes < 0 || o.FetchTimeout < 0 || o.MaxConcurrent < 0 || o.CacheMaxAge < 0 {
+		return errors.New("crawl pages, body bytes, fetch timeout, requests at once and the cache's age must not be negative")
+	}
+	if o.MaxCrawlPages > maxCrawlPages || o.MaxCrawlTime < time.Second || o.MaxCrawlTime > maxCrawlTime*time.Second {
+		return fmt.Errorf("a crawl may have at most %d pages, and from 1s to %ds", maxCrawlPages, maxCrawlTime)
 	}
 	if o.Timeout < time.Second || o.Timeout > time.Hour {
 		return fmt.Errorf("timeout %v: it must be from 1s to 1h", o.Timeout)

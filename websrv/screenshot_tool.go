@@ -2,6 +2,7 @@ package websrv
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -86,6 +87,10 @@ func (s *Server) screenshotTool(ctx context.Context, args *screenshotArgs, plain
 			}
 			return pic.fit()
 		}})
+	var failed *DispatchError
+	if errors.As(err, &failed) && !s.opts.usesChromium() {
+		failed.Attempts = append(failed.Attempts, Attempt{Provider: "local Chromium", Class: "not allowed", Reason: "it is switched off in the configuration (mcp.web.chromium)", Skipped: true})
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -54,6 +54,7 @@ func (o *Options) networkOptions() *networkOptions {
 	n.AllowPrivate, n.AllowDomains, n.DenyDomains, n.HighPorts = o.AllowPrivate, o.AllowDomains, o.DenyDomains, o.HighPorts
 	n.MaxBodyBytes, n.Timeout = o.MaxBodyBytes, o.FetchTimeout
 	n.NoCache, n.CacheBytes, n.CacheDir, n.PaceInterval = o.NoCache, o.CacheBytes, o.CacheDir, o.PaceInterval
+	n.CacheMaxAge, n.MaxConcurrent = o.CacheMaxAge, o.MaxConcurrent
 	return &n
 }
 

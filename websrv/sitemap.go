@@ -333,7 +333,7 @@ func (w *mapWalk) home(ctx context.Context, root *url.URL) error {
 	if !rules.Allowed(root.String()) {
 		return failf(ErrTargetFailed, "%s names no sitemap, and its robots.txt does not allow its home page to be read", root.Host)
 	}
-	resp, err := w.m.n.do(ctx, &request{URL: root.String(), Accept: crawlAccept, MaxBytes: maxCrawlPageBytes, RefreshRedirect: true})
+	resp, err := w.m.n.do(ctx, &request{URL: root.String(), Accept: crawlAccept, MaxBytes: min(maxCrawlPageBytes, w.m.n.o.MaxBodyBytes), RefreshRedirect: true})
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

@@ -64,7 +64,7 @@ func webServerOptions(w *config.Web) *websrv.Options {
 	o := &websrv.Options{Order: w.Order, LocalOnly: w.LocalOnly, UserAgent: w.UserAgent, Chromium: w.Chromium,
 		AllowPrivate: w.AllowPrivate, AllowDomains: w.AllowDomains, DenyDomains: w.DenyDomains,
 		FetchTimeout: w.Limits.Timeout, MaxBodyBytes: w.Limits.MaxBodyBytes, MaxTokens: min(max(w.Limits.ResultTokens, websrv.MinMaxTokens), websrv.TopMaxTokens),
-		MaxCrawlPages: w.Limits.CrawlPages, NoCache: w.Cache.Disabled, CacheBytes: w.Cache.MaxBytes, BaseURLs: map[string]string{}}
+		MaxCrawlPages: w.Limits.CrawlPages, MaxCrawlTime: w.Limits.CrawlTimeout, MaxConcurrent: w.Limits.MaxConcurrent, CacheMaxAge: w.Cache.MaxAge, NoCache: w.Cache.Disabled, CacheBytes: w.Cache.MaxBytes, BaseURLs: map[string]string{}}
 	if w.Limits.HostRate > 0 {
 		o.PaceInterval = time.Duration(float64(time.Second) / w.Limits.HostRate)
 	}

@@ -112,8 +112,8 @@ func webMCPKeys() []key {
 func webKeys() []key {
 	w := func(at func(*Web) any) func(*target) any { return func(t *target) any { return at(&t.c.Web) } }
 	order := section("order", "Which providers come first, by operation; the others follow in their usual order.")
-	for _, op := range []string{"search", "extract", "crawl", "sitemap", "screenshot"} {
-		order.keys = append(order.keys, key{name: op, doc: "Providers of " + op + ", the first one first.", check: checkProvider,
+	for _, op := range WebOperations() {
+		order.keys = append(order.keys, key{name: op, doc: "Providers of " + op + ", the first one first.", check: checkProviderOf(op),
 			at: func(t *target) any { return mapSlot{&t.c.Web.Order, op} }})
 	}
 	return []key{
@@ -129,11 +129,11 @@ func webKeys() []key {
 		{name: "allow_domains", doc: "Only these domains and what is below them.", at: w(func(w *Web) any { return &w.AllowDomains }), check: checkDomain, widens: always},
 		{name: "deny_domains", doc: "Never these domains and what is below them.", at: w(func(w *Web) any { return &w.DenyDomains }), check: checkDomain, union: true},
 		section("limits", "Bounds of its work.",
-			key{name: "timeout", doc: "Of one fetch.", at: w(func(w *Web) any { return &w.Limits.Timeout }), above: true, most: 3600},
-			key{name: "crawl_timeout", doc: "Of one crawl.", at: w(func(w *Web) any { return &w.Limits.CrawlTimeout }), above: true, most: 86400},
-			key{name: "max_body_bytes", doc: "Of one page, decoded.", at: w(func(w *Web) any { return &w.Limits.MaxBodyBytes }), least: 1024, most: 1 << 30},
-			key{name: "result_tokens", doc: "Of a reply that names no other.", at: w(func(w *Web) any { return &w.Limits.ResultTokens }), least: 100, most: 25_000},
-			key{name: "crawl_pages", doc: "The most that a crawl may ask for.", at: w(func(w *Web) any { return &w.Limits.CrawlPages }), least: 1, most: 1e6},
+			key{name: "timeout", doc: "Of one fetch.", at: w(func(w *Web) any { return &w.Limits.Timeout }), above: true, most: 300},
+			key{name: "crawl_timeout", doc: "Of one crawl.", at: w(func(w *Web) any { return &w.Limits.CrawlTimeout }), least: 1, most: 600},
+			key{name: "max_body_bytes", doc: "Of one page, decoded.", at: w(func(w *Web) any { return &w.Limits.MaxBodyBytes }), least: 1024, most: 64 << 20},
+			key{name: "result_tokens", doc: "Of a reply that names no other.", at: w(func(w *Web) any { return &w.Limits.ResultTokens }), least: 500, most: 25_000},
+			key{name: "crawl_pages", doc: "The most that a crawl may ask for.", at: w(func(w *Web) any { return &w.Limits.CrawlPages }), least: 1, most: 1000},
 			key{name: "host_rate", doc: "Requests a second to one host.", at: w(func(w *Web) any { return &w.Limits.HostRate }), above: true, most: 1000, widens: always},
 			key{name: "max_concurrent", doc: "Fetches at once.", at: w(func(w *Web) any { return &w.Limits.MaxConcurrent }), least: 1, most: 256},
 		),
@@ -215,13 +215,6 @@ const maxServerName = 64
 
 func isWord(r rune) bool {
 	return r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
-}
-
-func checkProvider(name string) error {
-	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return !isWord(r) && r != '-' && r != '.' }) {
-		return fmt.Errorf("%q is no name of a provider", name)
-	}
-	return nil
 }
 
 func checkURL(text string) error {

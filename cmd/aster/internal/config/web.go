@@ -1,6 +1,11 @@
 package config
 
-import "time"
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
 
 // WebMCP are the settings of the server "webmcp", which attaches to the user's browser.
 type WebMCP struct {
@@ -74,4 +79,47 @@ func defaultWeb() Web {
 		},
 		Cache: WebCache{MaxBytes: 64 << 20, MaxAge: 5 * time.Minute},
 	}
+}
+
+// WebOperations are the operations that mcp.web.order knows.
+func WebOperations() []string { return []string{"search", "extract", "crawl", "sitemap", "screenshot"} }
+
+// WebProviders are the names of the providers of an operation, "" for all, sorted.
+func WebProviders(operation string) (names []string) {
+	for name, does := range map[string]string{
+		"exa": "search extract", "perplexity": "search", "contextdev": "search extract crawl sitemap screenshot", "firecrawl": "search extract crawl sitemap screenshot",
+		"firecrawl-keyless": "search extract screenshot", "browserbase": "search extract", "cloudflare": "extract crawl screenshot", "jina": "extract screenshot",
+		"duckduckgo": "search extract", "http": "extract", "local": "crawl sitemap", "chromium": "extract screenshot",
+	} {
+		if operation == "" || slices.Contains(strings.Fields(does), operation) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// checkProvider checks a name under mcp.web.providers. "duckduckgo-lite" is there for its
+// address.
+func checkProvider(name string) error {
+	return checkKnown(name, append(WebProviders(""), "duckduckgo-lite"), "there is no provider %q")
+}
+
+// checkProviderOf checks a name in the order of an operation.
+func checkProviderOf(operation string) func(string) error {
+	return func(name string) error {
+		return checkKnown(name, WebProviders(operation), "no provider %q does this")
+	}
+}
+
+// checkKnown is an error with the nearest of the known names, or all of them.
+func checkKnown(name string, known []string, format string) error {
+	if slices.Contains(known, name) {
+		return nil
+	}
+	hint := nearest(name, known)
+	if hint == "" {
+		hint = "choose among " + strings.Join(known, ", ")
+	}
+	return fmt.Errorf(format+"; %s", name, hint)
 }
