@@ -15,41 +15,25 @@ import (
 // errors of [Source.Call]. Lists hold at most MaxPages pages of MaxTools entries in all; a
 // server without the feature has empty ones.
 
-// over makes a request on a live connection.
+// over makes a request on the session of a live connection. The options of the
+// context, if it has any, go with prompts and resources; see [CallOptions].
 func over[R any](ctx context.Context, s *Source, f func(context.Context, *mcp.ClientSession) (R, error)) (R, error) {
-	var none R
-	for try := 0; ; try++ {
-		c, err := s.connected(ctx, false)
-		if err != nil {
-			return none, s.explain(ctx, nil, err)
-		}
-		res, err := overConn(ctx, s, c, f)
-		switch {
-		case err == nil:
-			return res, nil
-		case try == 0 && ctx.Err() == nil && notSent(err):
-			s.drop(c)
-			continue
-		}
-		return none, s.explain(ctx, c, err)
-	}
+	return request(ctx, s, func(ctx context.Context, c *conn, _ *clock) (R, error) { return f(ctx, c.session) })
 }
 
-func overConn[R any](ctx context.Context, s *Source, c *conn, f func(context.Context, *mcp.ClientSession) (R, error)) (res R, err error) {
-	patience := limit(s.spec.CallTimeout, DefaultCallTimeout)
-	ctx, clock := newClock(ctx, patience, &c.asking)
-	defer clock.stop()
-	ctx, cancel := until(ctx, c.closing)
-	defer cancel()
-	leave, err := c.enter(ctx)
-	if err == nil {
-		defer leave()
-		res, err = f(ctx, c.session)
-	}
-	if err != nil && timedOut(ctx) {
-		err = fmt.Errorf("%w: %s", ErrCallTimeout, patience)
-	}
-	return res, err
+// asking makes a request whose result may want input of the client first.
+func asking[R any](ctx context.Context, s *Source, meta *mcp.Meta, f func(context.Context, *mcp.ClientSession) (R, error)) (R, error) {
+	opts := optionsOf(ctx)
+	return request(ctx, s, func(ctx context.Context, c *conn, k *clock) (R, error) {
+		slot := c.slot(k, opts)
+		*meta = c.meta(slot, opts)
+		res, err := f(ctx, c.session)
+		if raw := c.tap.release(slot); err == nil && slot.input {
+			var none R
+			return none, inputOf(raw)
+		}
+		return res, err
+	})
 }
 
 // pages collects a list. A repeated cursor or too many pages end it; so does an
@@ -107,10 +91,11 @@ func (s *Source) ResourceTemplates(ctx context.Context) ([]*mcp.ResourceTemplate
 	})
 }
 
-// ReadResource reads a resource.
+// ReadResource reads a resource. [WithCallOptions] holds for it.
 func (s *Source) ReadResource(ctx context.Context, p *mcp.ReadResourceParams) (*mcp.ReadResourceResult, error) {
-	return over(ctx, s, func(ctx context.Context, cs *mcp.ClientSession) (*mcp.ReadResourceResult, error) {
-		return cs.ReadResource(ctx, p)
+	params := *p
+	return asking(ctx, s, &params.Meta, func(ctx context.Context, cs *mcp.ClientSession) (*mcp.ReadResourceResult, error) {
+		return cs.ReadResource(ctx, &params)
 	})
 }
 
@@ -144,10 +129,11 @@ func (s *Source) Prompts(ctx context.Context) ([]*mcp.Prompt, error) {
 	})
 }
 
-// Prompt gets a prompt.
+// Prompt gets a prompt. [WithCallOptions] holds for it.
 func (s *Source) Prompt(ctx context.Context, p *mcp.GetPromptParams) (*mcp.GetPromptResult, error) {
-	return over(ctx, s, func(ctx context.Context, cs *mcp.ClientSession) (*mcp.GetPromptResult, error) {
-		return cs.GetPrompt(ctx, p)
+	params := *p
+	return asking(ctx, s, &params.Meta, func(ctx context.Context, cs *mcp.ClientSession) (*mcp.GetPromptResult, error) {
+		return cs.GetPrompt(ctx, &params)
 	})
 }
 

@@ -19,6 +19,16 @@ type CallOptions struct {
 	// Progress hears of the call's progress, one report at a time; total is 0
 	// where it is not known. It must not block.
 	Progress func(progress, total float64, message string)
+
+	// PassInput returns an [InputRequired] where a server of 2026-07-28 wants input
+	// before it answers, in place of asking the Handlers.
+	PassInput bool
+	// Capabilities, if not nil, are told to a server of 2026-07-28 as those of the
+	// client of this call, in place of what the Handlers can do.
+	Capabilities *mcp.ClientCapabilities
+	// InputResponses and RequestState answer an InputRequired of an earlier round.
+	InputResponses mcp.InputResponseMap
+	RequestState   string
 }
 
 // deathGrace is how long a failed call waits for what is known of the end of
@@ -28,15 +38,23 @@ const deathGrace = 2 * exitGrace
 type optionsKey struct{}
 
 // WithCallOptions gives a context options for the calls made under it through
-// [Source.Invoke] and [Set.Invoke], whose signature has no place for them.
+// [Source.Invoke], [Set.Invoke], [Source.Prompt] and [Source.ReadResource], whose
+// signatures have no place for them. The last two take input responses and state from
+// their parameters.
 func WithCallOptions(ctx context.Context, o *CallOptions) context.Context {
 	return context.WithValue(ctx, optionsKey{}, o)
 }
 
 // Invoke calls a tool of this server, whatever server tool names. See [Source.Call].
 func (s *Source) Invoke(ctx context.Context, tool bridge.Tool, arguments json.RawMessage) (json.RawMessage, error) {
-	o, _ := ctx.Value(optionsKey{}).(*CallOptions)
-	return s.Call(ctx, tool.Name, arguments, o)
+	return s.Call(ctx, tool.Name, arguments, optionsOf(ctx))
+}
+
+func optionsOf(ctx context.Context) *CallOptions {
+	if o, _ := ctx.Value(optionsKey{}).(*CallOptions); o != nil {
+		return o
+	}
+	return &CallOptions{}
 }
 
 // Call calls a tool with arguments, an object, and returns the server's result:
@@ -46,7 +64,7 @@ func (s *Source) Invoke(ctx context.Context, tool bridge.Tool, arguments json.Ra
 // MaxCalls of them.
 //
 // A call that may have reached the server is not repeated. Errors: a *Failure,
-// one that wraps ErrCallTimeout or ctx's, or the server's *jsonrpc.Error, wrapped. Ending ctx
+// one that wraps ErrCallTimeout or ctx's, an *InputRequired, or the server's *jsonrpc.Error, wrapped. Ending ctx
 // tells the server to stop. opts may be nil.
 func (s *Source) Call(ctx context.Context, name string, arguments json.RawMessage, opts *CallOptions) (json.RawMessage, error) {
 	if opts == nil {
@@ -55,21 +73,92 @@ func (s *Source) Call(ctx context.Context, name string, arguments json.RawMessag
 	if len(arguments) == 0 {
 		arguments = json.RawMessage("{}")
 	}
+	return request(ctx, s, func(ctx context.Context, c *conn, k *clock) (json.RawMessage, error) {
+		slot := c.slot(k, opts)
+		params := &mcp.CallToolParams{Meta: c.meta(slot, opts), Name: name, Arguments: arguments,
+			InputResponses: opts.InputResponses, RequestState: opts.RequestState}
+		res, err := c.session.CallTool(ctx, params)
+		raw := c.tap.release(slot)
+		switch {
+		case err != nil:
+			return nil, err
+		case slot.input:
+			return nil, inputOf(raw)
+		}
+		return result(raw, res)
+	})
+}
+
+// request makes a request on a live connection, within the call's limit. One that cannot
+// have reached the server is made once more, on another connection.
+func request[R any](ctx context.Context, s *Source, f func(context.Context, *conn, *clock) (R, error)) (R, error) {
+	var none R
 	for try := 0; ; try++ {
 		c, err := s.connected(ctx, false)
 		if err != nil {
-			return nil, s.explain(ctx, nil, err)
+			return none, s.explain(ctx, nil, err)
 		}
-		raw, err := s.callOn(ctx, c, name, arguments, opts)
-		if err == nil {
-			return raw, nil
-		}
-		if try == 0 && ctx.Err() == nil && notSent(err) {
+		res, err := enter(ctx, s, c, f)
+		var input *InputRequired
+		switch {
+		case err == nil:
+			return res, nil
+		case errors.As(err, &input):
+			return none, err
+		case try == 0 && ctx.Err() == nil && notSent(err):
 			s.drop(c)
 			continue
 		}
-		return nil, s.explain(ctx, c, err)
+		return none, s.explain(ctx, c, err)
 	}
+}
+
+// enter makes a request on this connection: with the clock running, and when one of its
+// slots is free.
+func enter[R any](ctx context.Context, s *Source, c *conn, f func(context.Context, *conn, *clock) (R, error)) (res R, err error) {
+	patience := limit(s.spec.CallTimeout, DefaultCallTimeout)
+	ctx, clock := newClock(ctx, patience, &c.asking)
+	defer clock.stop()
+	ctx, cancel := until(ctx, c.closing)
+	defer cancel()
+	leave, err := c.enter(ctx)
+	if err == nil {
+		defer leave()
+		res, err = f(ctx, c, clock)
+	}
+	if err != nil && timedOut(ctx) {
+		err = fmt.Errorf("%w: %s", ErrCallTimeout, patience.Round(time.Millisecond))
+	}
+	return res, err
+}
+
+// slot makes the slot of a request whose progress keeps the clock going.
+func (c *conn) slot(k *clock, opts *CallOptions) *slot {
+	s := c.tap.open(func(progress, total float64, message string) {
+		k.progress()
+		if opts.Progress != nil {
+			opts.Progress(progress, total, message)
+		}
+	})
+	s.pass = opts.PassInput
+	return s
+}
+
+// meta is the _meta of a request.
+func (c *conn) meta(s *slot, opts *CallOptions) mcp.Meta {
+	m := maps.Clone(opts.Meta)
+	if m == nil {
+		m = map[string]any{}
+	}
+	m["progressToken"] = s.token
+	if opts.Capabilities != nil && c.session.InitializeResult().ProtocolVersion >= string(EraModern) {
+		// The SDK's own type keeps roots aside, which are a pointer on the wire.
+		m[mcp.MetaKeyClientCapabilities] = struct {
+			mcp.ClientCapabilities
+			Roots *mcp.RootCapabilities `json:"roots,omitempty"`
+		}{*opts.Capabilities, opts.Capabilities.RootsV2}
+	}
+	return m
 }
 
 // notSent reports whether the server cannot have acted on the request: the
@@ -91,37 +180,6 @@ func (s *Source) drop(c *conn) {
 	if ours && !closed {
 		c.close(s.opts.CloseGrace)
 	}
-}
-
-func (s *Source) callOn(ctx context.Context, c *conn, name string, arguments json.RawMessage, opts *CallOptions) (json.RawMessage, error) {
-	patience := limit(s.spec.CallTimeout, DefaultCallTimeout)
-	ctx, clock := newClock(ctx, patience, &c.asking)
-	defer clock.stop()
-	ctx, cancel := until(ctx, c.closing)
-	defer cancel()
-	leave, err := c.enter(ctx)
-	if err == nil {
-		defer leave()
-		slot := c.tap.open(func(progress, total float64, message string) {
-			clock.progress()
-			if opts.Progress != nil {
-				opts.Progress(progress, total, message)
-			}
-		})
-		params := &mcp.CallToolParams{Meta: maps.Clone(opts.Meta), Name: name, Arguments: arguments}
-		delete(params.Meta, "progressToken")
-		params.SetProgressToken(slot.token)
-		var res *mcp.CallToolResult
-		res, err = c.session.CallTool(ctx, params)
-		raw := c.tap.release(slot)
-		if err == nil {
-			return result(raw, res)
-		}
-	}
-	if timedOut(ctx) {
-		return nil, fmt.Errorf("%w: %s", ErrCallTimeout, patience.Round(time.Millisecond))
-	}
-	return nil, err
 }
 
 // result is the server's result, or what the SDK made of it where the tap did not see it.

@@ -87,7 +87,7 @@ func (s *Source) client(c *conn) *mcp.Client {
 		}
 	}
 	client := mcp.NewClient(impl, o)
-	client.AddReceivingMiddleware(recoverPanics)
+	client.AddReceivingMiddleware(recoverPanics, normalForms)
 	return client
 }
 
@@ -101,6 +101,32 @@ func recoverPanics(next mcp.MethodHandler) mcp.MethodHandler {
 		}()
 		return next(ctx, method, req)
 	}
+}
+
+// normalForms writes the forms of servers as the SDK, and the specification, want them.
+func normalForms(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if p, ok := req.GetParams().(*mcp.ElicitParams); ok && p != nil {
+			p.RequestedSchema = normalForm(p.RequestedSchema)
+		}
+		return next(ctx, method, req)
+	}
+}
+
+// normalForm drops the type from the items of fields with several titled choices: some
+// servers write it, and the SDK then takes the choices for untitled ones and refuses the
+// form.
+func normalForm(schema any) any {
+	form, _ := schema.(map[string]any)
+	fields, _ := form["properties"].(map[string]any)
+	for _, f := range fields {
+		field, _ := f.(map[string]any)
+		items, _ := field["items"].(map[string]any)
+		if _, untitled := items["enum"]; items["anyOf"] != nil && !untitled && items["type"] == "string" {
+			delete(items, "type")
+		}
+	}
+	return schema
 }
 
 // ask runs a handler that may wait for the user: meanwhile the clocks of the

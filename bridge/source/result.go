@@ -11,25 +11,14 @@ import (
 // maxForeignBlock bounds what is shown of a content block of an unknown type.
 const maxForeignBlock = 2000
 
-// standInCall makes a result of tools/call that the SDK can always decode. A
-// result that asks the client for input is passed on to the SDK, which answers
-// it, without its content. Results that are no object are left to the SDK.
+// standInCall stands for a result of tools/call that the SDK may not be able to decode.
+// Results that are no object are left to the SDK.
 func standInCall(result json.RawMessage) []byte {
 	var r map[string]json.RawMessage
 	if json.Unmarshal(result, &r) != nil || r == nil {
 		return nil
 	}
-	stand := map[string]json.RawMessage{"content": json.RawMessage("[]")}
-	for _, k := range []string{"resultType", "inputRequests", "requestState"} {
-		if v, ok := r[k]; ok && len(r["inputRequests"]) > 0 {
-			stand[k] = v
-		}
-	}
-	b, err := json.Marshal(stand)
-	if err != nil {
-		return nil
-	}
-	return b
+	return emptyResults[methodCallTool]
 }
 
 // A member is one name and value of an object, in its order.

@@ -17,6 +17,8 @@ const (
 	methodListen    = "subscriptions/listen"
 	methodListTools = "tools/list"
 	methodCallTool  = "tools/call"
+	methodPrompt    = "prompts/get"
+	methodRead      = "resources/read"
 )
 
 // A tap reads what goes by on one connection, before the SDK does. It keeps the
@@ -55,6 +57,8 @@ type slot struct {
 	ids      []string // requests sent with the token
 	raw      json.RawMessage
 	progress func(progress, total float64, message string)
+	pass     bool // a result that wants input is for the caller, not for the SDK
+	input    bool // raw is such a result; set before raw is released
 }
 
 // A sent is a request under way.
@@ -139,6 +143,13 @@ func (t *tap) outgoing(message []byte) (method string) {
 			s.ids = append(s.ids, string(e.ID))
 			t.pending[string(e.ID)] = &sent{method: e.Method, slot: s}
 		}
+	case methodPrompt, methodRead:
+		token, _ := strconv.ParseInt(string(e.Params.Meta.Token), 10, 64)
+		s := t.slots[token]
+		if s != nil {
+			s.ids = append(s.ids, string(e.ID))
+		}
+		t.pending[string(e.ID)] = &sent{method: e.Method, slot: s}
 	}
 	return e.Method
 }
@@ -248,7 +259,22 @@ func (t *tap) answer(text []byte, r *response) []byte {
 		}
 		return text
 	}
-	if !ok || p.slot == nil || t.slots[p.slot.token] != p.slot {
+	if !ok {
+		return text
+	}
+	waited := p.slot != nil && t.slots[p.slot.token] == p.slot
+	if p.method != methodListTools && wantsInput(r.Result) {
+		in, err := readInput(r.Result)
+		switch {
+		case err != nil:
+			return errorMessage(r.ID, err.Error())
+		case waited && p.slot.pass:
+			p.slot.raw, p.slot.input = r.Result, true
+			return withResult(r.ID, emptyResults[p.method])
+		}
+		return withResult(r.ID, safeInput(in))
+	}
+	if !waited {
 		return text
 	}
 	var stand []byte
@@ -262,7 +288,12 @@ func (t *tap) answer(text []byte, r *response) []byte {
 		return text
 	}
 	p.slot.raw = r.Result
-	return append(append(append(append([]byte(`{"jsonrpc":"2.0","id":`), r.ID...), `,"result":`...), stand...), '}')
+	return withResult(r.ID, stand)
+}
+
+// withResult is the message of a result.
+func withResult(id, result []byte) []byte {
+	return append(append(append(append([]byte(`{"jsonrpc":"2.0","id":`), id...), `,"result":`...), result...), '}')
 }
 
 // isModern reports whether a result of server/discover offers a modern revision.
