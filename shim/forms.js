@@ -84,7 +84,15 @@
     };
     wrap(E, 'setHTMLUnsafe', parsing);
     wrap(ShadowRoot.prototype, 'setHTMLUnsafe', parsing);
+    // A component that the parser gave a closed root finds it in its internals.
+    const internal = reader(ElementInternals.prototype, 'shadowRoot');
+    wrap(HTMLElement.prototype, 'attachInternals', (f, self, given) => {
+      const internals = apply(f, self, given);
+      attempt(() => watchRoot(internal(internals)));
+      return internals;
+    });
     installSubmit();
+    installSheets();
     wrap(CSS, 'supports', (f, self, given) =>
       apply(f, self, given.length === 1 && mentions(given[0]) ? [rewritten(given[0], ':hover')] : given));
   }
@@ -427,18 +435,18 @@
     const O = HTMLOptionElement.prototype, C = HTMLCollection.prototype;
     fields = {
       __proto__: null,
-      elements: reader(F, 'elements'), length: reader(C, 'length'), requestSubmit: method(F, 'requestSubmit'), noValidate: reader(F, 'noValidate'),
+      elements: reader(F, 'elements'), length: reader(C, 'length'), requestSubmit: method(F, 'requestSubmit'), 
       type: reader(I, 'type'), value: reader(I, 'value'), setValue: writer(I, 'value'), checked: reader(I, 'checked'), setChecked: writer(I, 'checked'),
       labels: reader(I, 'labels'), owner: reader(I, 'form'), message: reader(I, 'validationMessage'),
       setType: writer(I, 'type'), setMin: writer(I, 'min'), setMax: writer(I, 'max'), setStep: writer(I, 'step'), setMultiple: writer(I, 'multiple'),
-      formNoValidate: reader(I, 'formNoValidate'), formTarget: reader(I, 'formTarget'),
+      formTarget: reader(I, 'formTarget'),
       area: reader(T, 'value'), setArea: writer(T, 'value'), areaLabels: reader(T, 'labels'), areaMessage: reader(T, 'validationMessage'),
       options: reader(S, 'options'), multiple: reader(S, 'multiple'), selectLabels: reader(S, 'labels'), selectMessage: reader(S, 'validationMessage'),
       index: reader(S, 'selectedIndex'), setIndex: writer(S, 'selectedIndex'),
       option: reader(O, 'value'), selected: reader(O, 'selected'), setSelected: writer(O, 'selected'),
       fieldset: reader(HTMLFieldSetElement.prototype, 'form'), focus: method(HTMLElement.prototype, 'focus'),
       buttonType: reader(HTMLButtonElement.prototype, 'type'), buttonOwner: reader(HTMLButtonElement.prototype, 'form'),
-      buttonNoValidate: reader(HTMLButtonElement.prototype, 'formNoValidate'), buttonTarget: reader(HTMLButtonElement.prototype, 'formTarget'),
+      buttonTarget: reader(HTMLButtonElement.prototype, 'formTarget'),
       create: method(DocumentPrototype, 'createElement'), submitter: reader(SubmitEvent.prototype, 'submitter'), apart: document.implementation.createHTMLDocument(''),
     };
     installPseudoClasses();
@@ -1061,12 +1069,35 @@
 
   // Their selectors are rewritten to ones that the browser knows, once there is a form that
   // is a tool, in the functions that take selectors; and while a form is being run, in the
-  // document's own <style> elements. Other stylesheets cannot be read here.
+  // document's own <style> elements and in what scripts put into stylesheets. Of a linked
+  // one only those rules can be read which the browser understood.
 
   const pseudoClasses = [':tool-form-active', ':tool-submit-active'];
   const endOfName = ' \t\n\f\r.#[:>+~,){';
 
   const mentions = (text) => typeof text === 'string' && apply(indexOf, text, [':tool-']) >= 0;
+
+  const sheetTexts = new WeakMap();  // from a CSSStyleSheet to its text as scripts gave it, where that mentions one
+  const sheetText = (sheet) => apply(mapGet, sheetTexts, [sheet]) ?? '';
+
+  // Takes note of the text that scripts put into stylesheets.
+  function installSheets() {
+    const S = CSSStyleSheet.prototype;
+    const replaced = (f, self, given) => {
+      const value = apply(f, self, given);
+      attempt(() => apply(mapSet, sheetTexts, [self, mentions(given[0]) ? given[0] : '']));
+      return value;
+    };
+    wrap(S, 'replace', replaced);
+    wrap(S, 'replaceSync', replaced);
+    wrap(S, 'insertRule', (f, self, given) => {
+      const text = given[0];
+      if (!mentions(text)) return apply(f, self, given);
+      const at = apply(f, self, [rewritten(text, ':not(*)'), given[1]]);
+      apply(mapSet, sheetTexts, [self, sheetText(self) + text]);
+      return at;
+    });
+  }
 
   function installPseudoClasses() {
     const read = (f, self, given) =>
@@ -1077,17 +1108,25 @@
     const replace = method(CSSStyleSheet.prototype, 'replaceSync'), C = window.CSSStyleSheet;
     const adopted = reader(DocumentPrototype, 'adoptedStyleSheets'), adopt = writer(DocumentPrototype, 'adoptedStyleSheets');
     const adoptedIn = reader(ShadowRoot.prototype, 'adoptedStyleSheets'), adoptIn = writer(ShadowRoot.prototype, 'adoptedStyleSheets');
+    const sheets = reader(DocumentPrototype, 'styleSheets'), sheetsIn = reader(ShadowRoot.prototype, 'styleSheets'), count = reader(StyleSheetList.prototype, 'length');
+    const adoptedBy = (root) => (root === document ? adopted : adoptedIn)(root);
+    dom.sheetText = (root) => {
+      const own = (root === document ? sheets : sheetsIn)(root), more = adoptedBy(root);
+      let text = '';
+      for (let i = 0; i < count(own); i++) text += sheetText(own[i]);
+      for (let i = 0; i < more.length; i++) text += sheetText(more[i]);
+      return rewritten(text);
+    };
     dom.style = (root, css) => {
       const sheet = new C();
       replace(sheet, css);
       prune(sheet);
-      const list = root === document ? adopted(root) : adoptedIn(root);
+      const list = adoptedBy(root);
       list[list.length] = sheet;
       return () => {
-        const now = root === document ? adopted(root) : adoptedIn(root), kept = [];
+        const now = adoptedBy(root), kept = [];
         for (let i = 0; i < now.length; i++) if (now[i] !== sheet) append(kept, now[i]);
-        if (root === document) adopt(root, kept);
-        else adoptIn(root, kept);
+        (root === document ? adopt : adoptIn)(root, kept);
       };
     };
   }
@@ -1133,6 +1172,8 @@
   }
 
   // Leaves those rules of a sheet that a pseudo-class is the reason for.
+  const mentionsForm = (text) => apply(indexOf, text, ['form[toolname=']) >= 0;
+
   function prune(sheet) {
     const {cssRules} = sheet;
     for (let i = cssRules.length - 1; i >= 0; i--) {
@@ -1140,7 +1181,7 @@
       if (selectorText === undefined && rule.cssRules !== undefined) {
         prune(rule);
         if (rule.cssRules.length > 0) continue;
-      } else if (typeof selectorText === 'string' && apply(indexOf, selectorText, ['form[toolname=']) >= 0) {
+      } else if (typeof selectorText === 'string' && mentionsForm(selectorText)) {
         continue;
       }
       sheet.deleteRule(i);
@@ -1159,6 +1200,7 @@
         const text = dom.text(style);
         if (mentions(text)) css += rewritten(text) + '\n';
       });
-      if (css !== '') entry.unstyle = dom.style(entry.root, css);
+      css += dom.sheetText(entry.root);
+      if (mentionsForm(css)) entry.unstyle = dom.style(entry.root, css);
     });
   }

@@ -92,3 +92,73 @@ const f = form('<button>x</button>');
 await settle();
 for (const s of [':tool-nonsense', ':tool-form-active(', ':tool-form-activex', '::tool-form-active', ':tool-form-active()', '']) log(s, sync(() => f.matches(s)));
 log(sync(() => f.matches()), sync(() => Element.prototype.matches.call(5, 'a')), Element.prototype.matches.length, document.querySelector.name);
+
+//// a stylesheet that a script made
+const old = new CSSStyleSheet();
+old.replaceSync('form:tool-form-active { color: rgb(1, 1, 1); } form { top: 1px; }');
+document.adoptedStyleSheets = [old];
+const f = form('<button>x</button>');
+await settle();
+const sheet = new CSSStyleSheet(), later = new CSSStyleSheet();
+sheet.replaceSync('form:tool-form-active { outline-color: rgb(1, 2, 3); }');
+await later.replace('button:tool-submit-active { color: rgb(4, 5, 6); }');
+document.adoptedStyleSheets.push(sheet, later);
+const css = () => log(getComputedStyle(f).color, getComputedStyle(f).outlineColor, getComputedStyle(f.firstChild).color, getComputedStyle(f).top);
+css();
+const c = new AbortController();
+const p = rej(() => run('f', {}, {signal: c.signal}));
+await settle();
+await settle();
+css();
+c.abort();
+await p;
+await settle();
+css();
+log(document.adoptedStyleSheets.length, document.adoptedStyleSheets[0] === old, sync(() => sheet.replaceSync()), sync(() => CSSStyleSheet.prototype.replaceSync.call({}, ':tool-form-active {}')));
+
+//// a rule that a script inserted
+const style = put('<style>form { top: 1px; }</style>').firstChild;
+const f = form('<button>x</button>');
+await settle();
+log(style.sheet.insertRule('form:tool-form-active { color: rgb(1, 2, 3); }'), style.sheet.insertRule('form { left: 1px; }', 1), style.sheet.cssRules.length, sync(() => style.sheet.insertRule('form:tool-form-active { }', 9)), sync(() => style.sheet.insertRule(':tool-nonsense {}')));
+const c = new AbortController();
+const p = rej(() => run('f', {}, {signal: c.signal}));
+await settle();
+await settle();
+log(getComputedStyle(f).color);
+c.abort();
+await p;
+await settle();
+log(getComputedStyle(f).color);
+
+//// a stylesheet that was replaced
+const sheet = new CSSStyleSheet();
+sheet.replaceSync('form:tool-form-active { color: rgb(1, 2, 3); }');
+sheet.replaceSync('form { top: 1px; }');
+document.adoptedStyleSheets = [sheet];
+const f = form('<button>x</button>');
+await settle();
+const c = new AbortController();
+const p = rej(() => run('f', {}, {signal: c.signal}));
+await settle();
+await settle();
+log(getComputedStyle(f).color, getComputedStyle(f).top, document.adoptedStyleSheets.length);
+c.abort();
+await p;
+
+//// a linked stylesheet
+const link = document.createElement('link');
+link.rel = 'stylesheet';
+link.href = 'data:text/css,form:tool-form-active { color: rgb(1, 2, 3); } form { top: 1px; }';
+const linked = new Promise((done) => (link.onload = done));
+document.head.append(link);
+await linked;
+const f = form('<button>x</button>');
+await settle();
+const c = new AbortController();
+const p = rej(() => run('f', {}, {signal: c.signal}));
+await settle();
+await settle();
+log(getComputedStyle(f).color, getComputedStyle(f).top);
+c.abort();
+await p;

@@ -482,3 +482,32 @@ Object.defineProperty(HTMLFormElement.prototype, 'elements', {get() { throw new 
 document.body.insertAdjacentHTML('beforeend', '<form toolname=f tooldescription=d><input name=a></form>');
 await settle();
 log((await mc.getTools()).map((t) => t.name));
+
+//// a closed declarative shadow root of a component
+customElements.define('x-closed', class extends HTMLElement {
+  #internals = this.attachInternals();
+  get root() { return this.#internals.shadowRoot; }
+});
+const host = put('');
+host.setHTMLUnsafe('<x-closed><template shadowrootmode=closed><form toolname=f tooldescription=d><input name=q></form></template></x-closed>');
+await settle();
+log(host.firstChild.shadowRoot, host.firstChild.root?.mode, await names(), (await get('f'))?.inputSchema);
+host.firstChild.root.firstChild.remove();
+log(await names());
+log(sync(() => host.firstChild.attachInternals()), sync(() => document.body.attachInternals()), HTMLElement.prototype.attachInternals.name);
+
+//// a component that is defined later
+const host = put('');
+host.setHTMLUnsafe('<x-later><template shadowrootmode=closed><form toolname=f tooldescription=d></form></template></x-later>');
+let root;
+customElements.define('x-later', class extends HTMLElement {
+  constructor() { super(); root = this.attachInternals().shadowRoot; }
+});
+await settle();
+log(await names(), root.mode);
+
+//// a closed declarative shadow root that no script ever sees
+const host = put('');
+host.setHTMLUnsafe('<p><template shadowrootmode=closed><form toolname=f tooldescription=d></form></template></p>');
+await settle();
+log(host.firstChild.shadowRoot, await names());
