@@ -228,7 +228,7 @@ func (s *Server) schemasResult(tools []NamedTool, names []string) *mcp.CallToolR
 
 // callResult is the answer of webmcp_call.
 func (s *Server) callResult(ctx context.Context, req *mcp.CallToolRequest) *mcp.CallToolResult {
-	in, err := decodeCall(req.Params.Arguments)
+	in, err := DecodeCall(req.Params.Arguments)
 	if err != nil {
 		return errorResult(err.Error())
 	}

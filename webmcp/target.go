@@ -29,7 +29,7 @@ func (s *Server) Target(ctx context.Context, req *mcp.CallToolRequest) (Target, 
 	switch {
 	case s.opts.Expose == ExposeTools:
 	case name == toolCall:
-		in, err := decodeCall(args)
+		in, err := DecodeCall(args)
 		if err != nil || in.Handle != "" {
 			return Target{}, err
 		}
@@ -50,7 +50,7 @@ func (s *Server) Target(ctx context.Context, req *mcp.CallToolRequest) (Target, 
 
 // Envelope is the arguments of webmcp_call for a target that was not called directly.
 func (t *Target) Envelope(arguments json.RawMessage) (json.RawMessage, error) {
-	return json.Marshal(callArguments{Name: t.Definition.Name, Arguments: arguments})
+	return json.Marshal(CallArguments{Name: t.Definition.Name, Arguments: arguments})
 }
 
 type boundKey struct{}
@@ -77,16 +77,16 @@ func sameOffer(a, b *PageTool) bool {
 		a.Declarative == b.Declarative && sameHints(a.Annotations, b.Annotations) && string(a.InputSchema) == string(b.InputSchema)
 }
 
-// callArguments are those of webmcp_call.
-type callArguments struct {
+// CallArguments are the arguments of webmcp_call.
+type CallArguments struct {
 	Name      string          `json:"name,omitempty"`
 	Arguments json.RawMessage `json:"arguments,omitempty"`
 	Handle    string          `json:"handle,omitempty"`
 	Page      int             `json:"page,omitempty"`
 }
 
-// decodeCall reads the arguments of webmcp_call: it has a name or a handle.
-func decodeCall(raw json.RawMessage) (in callArguments, err error) {
+// DecodeCall reads the arguments of webmcp_call: it has a name or a handle.
+func DecodeCall(raw json.RawMessage) (in CallArguments, err error) {
 	in.Page = 1
 	if err := decodeStrict(toolCall, callSchema, raw, &in); err != nil {
 		return in, err

@@ -114,7 +114,6 @@ func newFrontRig(t *testing.T, o *host.SessionOptions, front func(*frontRig) hos
 	return r
 }
 
-
 var (
 	yes = &mcp.ElicitResult{Action: "accept", Content: map[string]any{"answer": "once"}}
 	no  = &mcp.ElicitResult{Action: "decline"}
