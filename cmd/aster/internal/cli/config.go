@@ -124,7 +124,7 @@ func (o *configSource) run(f func() error) error {
 
 // addConfigCommands adds the commands that only need the configuration.
 func (a *app) addConfigCommands(root *cobra.Command) {
-	root.AddCommand(a.configCommand(), a.initCommand())
+	root.AddCommand(a.configCommand(), a.initCommand(), a.daemonCommand())
 	for _, cmd := range root.Commands() {
 		if cmd.Name() == "mcp" {
 			cmd.AddCommand(a.listCommand(), a.getCommand(), a.enableCommand(true), a.enableCommand(false), a.addCommand(), a.removeCommand(), a.importCommand())

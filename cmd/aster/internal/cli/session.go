@@ -19,6 +19,7 @@ import (
 // sessionOptions are the flags of commands that connect to servers.
 type sessionOptions struct {
 	configSource
+	daemonOptions
 	approve  string
 	readOnly bool
 	legacy   bool // of the client
@@ -28,6 +29,7 @@ func (o *sessionOptions) bindSession(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.approve, "approve", "", "who asks you about a call: `client`, aster or never (default: aster for calls through aster_mcp, else the client)")
 	f.BoolVar(&o.readOnly, "read-only", false, "refuse every call that is not known to only read")
+	o.daemonOptions.bind(cmd)
 	cmd.RegisterFlagCompletionFunc("approve", cobra.FixedCompletions([]string{"client", "aster", "never"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
@@ -125,6 +127,11 @@ func (o *sessionOptions) webMCPBuiltin(c *config.Config) (host.Builtin, error) {
 	var err error
 	if opts.Finder, opts.Launch, err = browser.resolve(o.env); err != nil {
 		return host.Builtin{}, err
+	}
+	if c, err := o.joinDaemon(context.Background(), &o.daemonOptions, &browser, &opts); err != nil {
+		return host.Builtin{}, err
+	} else if c != nil {
+		return daemonBuiltin(c), nil
 	}
 	b, err := webmcp.New(&opts)
 	if err != nil {

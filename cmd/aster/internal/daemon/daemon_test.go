@@ -399,3 +399,61 @@ func TestLogIsBounded(t *testing.T) {
 		t.Errorf("on a full disk: %d, %v", n, err)
 	}
 }
+
+// BenchmarkCall compares a call through the daemon with one of a server in this process.
+func BenchmarkCall(b *testing.B) {
+	call := func(b *testing.B, cs *mcp.ClientSession) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := cs.CallTool(context.Background(), &mcp.CallToolParams{Name: "webmcp_tools"}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	d := dir(b)
+	b.Run("daemon", func(b *testing.B) {
+		stop := start(b, options(d, "v1.0.0"))
+		c := join(b, d, "v1.0.0", nil)
+		call(b, c.ClientSession)
+		c.Client.Close()
+		stop()
+	})
+	b.Run("direct", func(b *testing.B) {
+		opts, err := open(&daemon.Attach{Browser: nobody})
+		if err != nil {
+			b.Fatal(err)
+		}
+		browser, err := webmcp.NewBrowser(opts)
+		if err != nil {
+			b.Fatal(err)
+		}
+		srv, err := browser.NewServer(nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		here, there := mcp.NewInMemoryTransports()
+		if _, err := srv.MCP().Connect(context.Background(), there, nil); err != nil {
+			b.Fatal(err)
+		}
+		cs, err := mcp.NewClient(&mcp.Implementation{Name: "t"}, nil).Connect(context.Background(), here, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer cs.Close()
+		call(b, cs)
+	})
+}
+
+// BenchmarkJoin measures how long it takes a client to join a daemon that runs.
+func BenchmarkJoin(b *testing.B) {
+	d := dir(b)
+	start(b, options(d, "v1.0.0"))
+	o := joinOptions(b, d, "v1.0.0")
+	for b.Loop() {
+		c, err := daemon.Join(context.Background(), o)
+		if err != nil {
+			b.Fatal(err)
+		}
+		c.Close()
+	}
+}

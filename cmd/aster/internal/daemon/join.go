@@ -266,7 +266,7 @@ func (c *Client) current(ctx context.Context) (*wire, error) {
 		case <-c.ctx.Done():
 			return nil, errors.New("aster is about to end")
 		case <-timer.C:
-			return nil, errors.New("no aster daemon can be reached; it may be restarted with: aster daemon stop")
+			return nil, errors.New("no aster daemon can be reached; aster daemon logs may say why")
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/aster-mcp/aster/webmcp"
@@ -207,22 +208,32 @@ const lookupWait = 2 * time.Second
 func (c *Client) Lookup(name string) *mcp.Tool {
 	ctx, cancel := context.WithTimeout(c.ctx, lookupWait)
 	defer cancel()
-	l, err := c.tools(ctx)
-	if err != nil {
-		return nil
-	}
-	return l.tools[name]
+	t, _ := c.listed(ctx, name)
+	return t
 }
 
 // Origin is the origin of the page that registered a tool of the list; "" for the
 // server's own and for tools that are not there.
 func (c *Client) Origin(name string) string {
-	t := c.Lookup(name)
-	if t == nil {
-		return ""
+	if t := c.Lookup(name); t != nil {
+		return originOf(t)
 	}
+	return ""
+}
+
+// originOf is the origin that a tool's definition names, "" for the server's own.
+func originOf(t *mcp.Tool) string {
 	origin, _ := t.Meta["aster/origin"].(string)
 	return origin
+}
+
+// listed finds a tool of the list of this moment; nil when there is none.
+func (c *Client) listed(ctx context.Context, name string) (*mcp.Tool, error) {
+	l, err := c.tools(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return l.tools[name], nil
 }
 
 // callTool makes a call in the daemon. A call whose outcome cannot be known says so, and
@@ -233,13 +244,16 @@ func (c *Client) callTool(ctx context.Context, req *mcp.CallToolRequest) (*mcp.C
 		meta = mcp.Meta{}
 	}
 	delete(meta, "progressToken")
-	c.mu.Lock()
-	if l := c.list; l != nil && meta[webmcp.MetaExpectOrigin] == nil {
-		if t := l.tools[req.Params.Name]; t != nil && t.Meta["aster/origin"] != nil {
-			meta[webmcp.MetaExpectOrigin] = t.Meta["aster/origin"]
-		}
+	t, err := c.listed(ctx, req.Params.Name)
+	if err != nil {
+		return failed(req.Params.Name + " was not called: " + err.Error()), nil
 	}
-	c.mu.Unlock()
+	if t == nil { // what was not listed was not decided on
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("unknown tool %q", req.Params.Name)}
+	}
+	if origin := originOf(t); origin != "" && meta[webmcp.MetaExpectOrigin] == nil {
+		meta[webmcp.MetaExpectOrigin] = origin
+	}
 	if token := req.Params.GetProgressToken(); token != nil {
 		own, stop := c.onProgress(ctx, req, token)
 		defer stop()
