@@ -33,6 +33,7 @@ type visit struct {
 	bytes     int      // of the answer
 	skip      bool     // left out by robots.txt or for its scope, and not listed
 	note      string   // a warning
+	shell     string   // why there may be no text: its scripts were not run
 	undone    bool     // the crawl ended before the page was read
 }
 
@@ -133,7 +134,7 @@ func (r *crawlRun) read(ctx context.Context, v *visit, resp *response) {
 	}
 	v.links = v.links[:min(len(v.links), maxPageLinks)]
 	if v.page.Markdown == "" && v.page.Error == "" {
-		v.page.Error = "the page has no text"
+		v.page.Error = orDefault(v.shell, "the page has no text")
 	}
 	v.page.Tokens = estimateTokens(v.page.Markdown)
 	v.hash = sha256.Sum256([]byte(v.page.Title + "\x00" + strings.Join(strings.Fields(v.page.Markdown), " ")))
@@ -147,14 +148,19 @@ func (r *crawlRun) readHTML(ctx context.Context, v *visit, resp *response, conte
 		v.page.Error = plain(err.Error(), maxReason)
 		return false
 	}
-	if shell, why := needsJavaScript(resp); r.render == "always" || r.render != "never" && shell {
+	shell, why := needsJavaScript(resp)
+	switch {
+	case shell && r.render == renderNever:
+		v.shell = plain("it seems to need JavaScript ("+why+"), which render never leaves out", maxReason)
+	case shell || r.render == renderAlways:
 		if out, err := r.c.n.render(ctx, v.final.String(), renderOptions{MaxBytes: min(maxCrawlPageBytes, r.c.n.o.MaxBodyBytes)}); err == nil {
 			body = out.HTML
 		} else if ctx.Err() != nil {
 			v.undone = true
 			return false
 		} else if shell {
-			v.note = plain(v.page.URL+" seems to need JavaScript ("+why+"), and "+err.Error(), maxReason)
+			v.shell = plain("it seems to need JavaScript ("+why+"), and "+err.Error(), maxReason)
+			v.note = plain(v.page.URL+": "+v.shell, maxReason)
 		}
 	}
 	doc, err := readable.Extract(body, v.final.String(), nil)
