@@ -24,6 +24,7 @@ type step struct {
 	Exit           int
 	Hang           bool
 	Data           []byte // written to the path that run or sips was given
+	Pad            int    // zeros after Data, or after Stdout without Data
 }
 
 // A plan has the keys "list" and "run" (osascript), "tool" (shortcuts list), "folders"
@@ -94,7 +95,7 @@ func writePlan(t *testing.T, dir string, p plan) {
 	t.Helper()
 	var b strings.Builder
 	for key, s := range p {
-		fmt.Fprintf(&b, "%q %q %q %q %q %q\n", key, s.Stdout, s.Stderr, fmt.Sprint(s.Exit), fmt.Sprint(s.Hang), s.Data)
+		fmt.Fprintf(&b, "%q %q %q %q %q %q %q\n", key, s.Stdout, s.Stderr, fmt.Sprint(s.Exit), fmt.Sprint(s.Hang), s.Data, fmt.Sprint(s.Pad))
 	}
 	if err := os.WriteFile(filepath.Join(dir, "plan"), []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
@@ -124,18 +125,20 @@ func startsIn(t *testing.T, dir string) (all []start) {
 
 // listed is the answer of the list script with these shortcuts: name, id and folder each.
 func listed(rows ...[3]string) step {
-	columns := []string{"ids", "names", "inputs", "counts", "again"}
+	columns, folders := [][]string{{"ids"}, {"names"}, {"inputs"}, {"counts"}, {"again"}}, [][]string(nil)
 	for i, r := range rows {
 		for j, field := range []string{r[1], r[0], fmt.Sprint(i%2 == 0), fmt.Sprint(i + 1), r[1]} {
-			columns[j] += "‹F›" + field
+			columns[j] = append(columns[j], field)
 		}
-	}
-	for _, r := range rows {
 		if r[2] != "" {
-			columns = append(columns, "folder‹F›"+r[2]+"‹F›"+r[1])
+			folders = append(folders, []string{"folder", r[2], r[1]})
 		}
 	}
-	return step{Stdout: strings.Join(columns, "‹R›") + "‹E›\n"}
+	var out []string
+	for _, row := range append(columns, folders...) {
+		out = append(out, strings.Join(row, "‹F›"))
+	}
+	return step{Stdout: strings.Join(out, "‹R›") + "‹E›\n"}
 }
 
 // listing is a runner that lists without starting a program: the start of one takes its

@@ -94,7 +94,7 @@ func TestForgedLineOfTheTool(t *testing.T) {
 func TestPictures(t *testing.T) {
 	t.Parallel()
 	const png = "\x89PNG\r\n\x1a\nrest"
-	tiff := append([]byte("MM\x00*"), make([]byte, shortcuts.MaxImageBytes)...)
+	tiff, pad := []byte("MM\x00*\x00\x00\x00\x08more"), shortcuts.MaxImageBytes
 	dir := t.TempDir()
 	heic := filepath.Join(dir, "photo.heic")
 	if err := os.WriteFile(heic, []byte("\x00\x00\x00\x18ftypheic0123"), 0o600); err != nil {
@@ -107,12 +107,12 @@ func TestPictures(t *testing.T) {
 		sips step
 		want string
 	}{
-		{"data", step{Stdout: "data‹F›TIFF picture‹E›", Data: tiff}, converts, "image"},
+		{"data", step{Stdout: "data‹F›TIFF picture‹E›", Data: tiff, Pad: pad}, converts, "image"},
 		{"data in a list", step{Stdout: "list‹F›1‹R›text‹F›a‹E›"}, converts, "text"},
 		{"file", step{Stdout: "file‹F›" + heic + "‹E›"}, converts, "image"},
 		{"file that cannot be converted", step{Stdout: "file‹F›" + heic + "‹E›"}, fails, "link"},
-		{"small data that cannot be converted", step{Stdout: "data‹F›TIFF picture‹E›", Data: tiff[:100]}, fails, "blob"},
-		{"large data that cannot be converted", step{Stdout: "data‹F›TIFF picture‹E›", Data: tiff}, fails, "error"},
+		{"small data that cannot be converted", step{Stdout: "data‹F›TIFF picture‹E›", Data: tiff}, fails, "blob"},
+		{"large data that cannot be converted", step{Stdout: "data‹F›TIFF picture‹E›", Data: tiff, Pad: pad}, fails, "error"},
 		{"a conversion to something else", step{Stdout: "file‹F›" + heic + "‹E›"}, step{Data: []byte("<svg/>")}, "link"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -57,15 +57,22 @@ func fake(dir string, args []string) int {
 	return 1
 }
 
-// play is one step of a plan: stdout, stderr, exit code, whether to hang, and the data.
+// play is one step of a plan: stdout, stderr, exit code, whether to hang, the data, and
+// how many zeros follow the data, or the stdout where there is none.
 func play(step []string, mark, data string) int {
+	pad, err := strconv.Atoi(step[5])
+	if err != nil {
+		return 94
+	}
+	zeros := strings.Repeat("\x00", pad)
 	if step[4] != "" {
-		if err := os.WriteFile(data, []byte(step[4]), 0o600); err != nil {
+		if err := os.WriteFile(data, []byte(step[4]+zeros), 0o600); err != nil {
 			return 97
 		}
+		zeros = ""
 	}
 	os.Stderr.WriteString(step[1])
-	os.Stdout.WriteString(strings.NewReplacer("‹F›", mark+"f", "‹R›", mark+"r", "‹E›", mark+"e", "‹BAD›", "\xff\x8e").Replace(step[0]))
+	os.Stdout.WriteString(strings.NewReplacer("‹F›", mark+"f", "‹R›", mark+"r", "‹E›", mark+"e", "‹BAD›", "\xff\x8e").Replace(step[0]) + zeros)
 	if step[3] == "true" {
 		time.Sleep(10 * time.Minute)
 	}
