@@ -20,7 +20,7 @@ type serverDoctorOptions struct{ sessionOptions }
 func (a *app) addServerCommands(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		if cmd.Name() == "mcp" {
-			cmd.AddCommand(a.serverDoctorCommand())
+			cmd.AddCommand(a.serverDoctorCommand(), a.restartCommand())
 		}
 	}
 }

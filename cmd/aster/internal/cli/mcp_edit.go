@@ -37,7 +37,7 @@ as it is, byte for byte.`,
 			}
 			return serverRun(o, args[0])
 		},
-		ValidArgsFunction: o.completeServers,
+		ValidArgsFunction: o.completeEdits,
 	}
 	o.bindEdit(cmd)
 	return cmd
@@ -49,19 +49,6 @@ func oneArg(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	return &usageError{fmt.Errorf("%s takes one name", cmd.CommandPath()), "aster help" + strings.TrimPrefix(cmd.CommandPath(), "aster")}
-}
-
-// completeServers completes the names of servers.
-func (o *configSource) completeServers(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	c, _, err := o.load()
-	if err != nil || len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	names := builtinNames()
-	for _, s := range c.Servers {
-		names = append(names, s.Name)
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 func builtinNames() []string {

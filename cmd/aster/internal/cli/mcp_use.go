@@ -45,11 +45,12 @@ func (a *app) useCommands() []*cobra.Command {
 	search, so := a.useCommand("search QUERY", "Search the tools, as a model does with aster_mcp", "", cobra.MinimumNArgs(1), searchRun)
 	search.Flags().IntVar(&so.limit, "limit", 0, "how many tools to show (mcp.search_limit)")
 	search.Flags().BoolVar(&so.explain, "explain", false, "show why each tool was found")
-	describe, _ := a.useCommand("describe SERVER/TOOL", "Show a tool with its schema", "", oneArg, describeRun)
+	describe, do := a.useCommand("describe SERVER/TOOL", "Show a tool with its schema", "", oneArg, describeRun)
 	call, co := a.useCommand("call SERVER/TOOL [ARGUMENTS]", "Call a tool", `Calls a tool with a JSON object as its arguments, "-" to read them from stdin. The policy
 and the record of calls apply. The exit code is 1 for a tool that reports an error, and 4
 for a call that was refused.`, cobra.RangeArgs(1, 2), callRun)
 	call.Example = `  aster mcp call web/search '{"query":"mcp specification"}'`
+	describe.ValidArgsFunction, call.ValidArgsFunction = do.completeTools, co.completeTools
 	co.bindSession(call)
 	return []*cobra.Command{tools, search, describe, call}
 }

@@ -108,7 +108,7 @@ func (g *Gateway) instructions() string {
 	}
 	var late, off []string
 	for _, sv := range g.s.Servers() {
-		if !sv.Status.Listed && sv.Status.Failure == nil {
+		if !sv.Status.Listed && sv.Status.Failure == nil && sv.Tools == 0 {
 			late = append(late, CleanText(sv.Name))
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"iter"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -72,6 +71,7 @@ type Session struct {
 	audit    *guard.Log // nil where none is kept
 	pins     *guard.Pins
 	redactor *guard.Redactor
+	lists    *Lists // what the servers listed last
 	servers  map[string]*server
 	problems []Problem // servers that could not even be tried
 
@@ -93,7 +93,9 @@ type server struct {
 	builtin  *Builtin
 	trust    bool
 	sampling bool
-	identity string // of a configured server
+	identity string     // of a configured server
+	about    string     // what it was for when it was last connected
+	era      source.Era // that it spoke then
 }
 
 // A Problem is a server that could not be tried, and why.
@@ -113,7 +115,7 @@ var ErrNoSuchServer = errors.New("no such server")
 // NewSession makes a session and starts nothing. The builtins are the session's from now
 // on, also where it returns an error.
 func NewSession(o *SessionOptions) (s *Session, err error) {
-	s = &Session{opts: *o, log: o.Logger, servers: map[string]*server{}, dirty: true, changed: make(chan struct{}, 1), done: make(chan struct{}), redactor: guard.NewRedactor()}
+	s = &Session{opts: *o, log: o.Logger, servers: map[string]*server{}, dirty: true, changed: make(chan struct{}, 1), done: make(chan struct{}), redactor: guard.NewRedactor(), lists: OpenLists(o.StateDir)}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -132,13 +134,14 @@ func NewSession(o *SessionOptions) (s *Session, err error) {
 	s.guard, s.audit, s.pins = made.guard, made.audit, made.pins
 	s.set, err = source.NewSet(s.specs(), &source.SetOptions{Source: source.Options{
 		Client: &mcp.Implementation{Name: "aster", Version: o.Version}, Logger: s.log, Environ: o.Environ,
-		Handlers: s.handlers(), OnChange: func(*source.Source) { s.mark() },
+		Handlers: s.handlers(), OnChange: func(src *source.Source) { s.keepList(src); s.mark() },
 	}})
 	if err != nil {
 		s.guard.Close()
 		return nil, err
 	}
 	s.wg.Go(s.follow)
+	s.wg.Go(s.heedRestarts)
 	return s, nil
 }
 
@@ -164,6 +167,7 @@ func (s *Session) specs() (specs []source.Spec) {
 			continue
 		}
 		s.servers[cs.Name] = &server{name: cs.Name, trust: cs.Trust, sampling: cs.Sampling, identity: cs.Fingerprint()}
+		s.recall(&spec, cs, s.servers[cs.Name])
 		if s.opts.Legacy {
 			spec.Era = source.EraLegacy
 		}
@@ -279,10 +283,10 @@ func (s *Session) build() {
 	for _, src := range s.set.Sources() {
 		sv := s.servers[src.Name()]
 		status := src.Status()
-		about[sv.name], _, _ = strings.Cut(strings.TrimSpace(status.Instructions), "\n")
+		about[sv.name] = aboutOf(&status, sv.about)
 		list := src.Tools()
-		if sv.builtin == nil && status.Listed {
-			list = s.reviewed(sv, list)
+		if sv.builtin == nil {
+			list = s.usable(sv, &status, list)
 		}
 		for _, t := range list {
 			verdict := s.opts.Config.Tools.Filter(string(t.ID()))
@@ -373,6 +377,9 @@ func (s *Session) Call(ctx context.Context, tool bridge.Tool, arguments json.Raw
 	src, sv := s.set.Source(tool.Server), s.servers[tool.Server]
 	if src == nil {
 		return nil, fmt.Errorf("%s: %w", tool.Server, ErrNoSuchServer)
+	}
+	if err := s.ready(ctx, src, tool); err != nil {
+		return nil, err
 	}
 	req := s.request(sv, tool, arguments)
 	req.Direct, req.Client = c.Direct, c.Client
