@@ -1,6 +1,7 @@
 package content
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"slices"
@@ -11,6 +12,7 @@ const (
 	maxPDFForms  = 8       // forms within forms
 	maxPDFOps    = 5 << 20 // operators of a file
 	maxPDFPagesN = 50_000  // nodes of the tree of pages
+	pdfTail      = 4 << 10 // bytes in which a file says that it ends
 )
 
 func sortBy(list []int, key func(int) int) {
@@ -49,7 +51,12 @@ func (c *conversion) pdf(body []byte) error {
 		c.write(text)
 		c.doc.Pages++
 	}
-	if blank == c.doc.Pages && blank > 0 {
+	if !bytes.Contains(f.b[max(0, len(f.b)-pdfTail):], []byte("%%EOF")) {
+		c.note("The file breaks off before its end; parts of it may be missing.")
+	}
+	if f.lost > f.shown/50 {
+		c.note("%d of %d characters could not be read: the file does not tell their letters.", f.lost, f.shown)
+	} else if blank == c.doc.Pages && blank > 0 {
 		c.note("The pages hold no text; they may be scanned pictures.")
 	}
 	return nil
@@ -242,10 +249,12 @@ func (w *pdfText) setFont(name any, size float64, resources pdfDict) {
 		return
 	}
 	d := w.f.dict(ref)
-	if d == nil {
+	absent := d == nil
+	if absent {
 		d = pdfDict{}
 	}
 	w.state.font = w.f.font(d)
+	w.state.font.absent = absent
 	if isRef && len(w.fonts) < 5000 {
 		w.fonts[key] = w.state.font
 	}
@@ -343,6 +352,9 @@ func (w *pdfText) show(s pdfString) {
 	}
 	st := &w.state
 	st.font.show(s, func(text string, width float64, space bool) {
+		if w.f.shown++; text == "" {
+			w.f.lost++
+		}
 		at := pdfMatrix{1, 0, 0, 1, 0, st.rise}.times(w.tm).times(st.ctm)
 		height := math.Hypot(at[2], at[3]) * st.size
 		step := width/1000*st.size + st.char

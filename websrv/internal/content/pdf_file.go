@@ -20,6 +20,8 @@ type pdfFile struct {
 	loaded  map[int]any        // resolved
 	streams map[int]*pdfPacked // opened object streams
 	trailer pdfDict
+	shown   int // characters that pages draw
+	lost    int // those whose letters the file does not tell
 }
 
 // pdfPacked is an opened object stream.

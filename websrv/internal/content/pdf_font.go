@@ -17,6 +17,7 @@ type pdfFont struct {
 	unicode map[int]string
 	simple  *[256]string // of fonts with one byte, where unicode has nothing
 	widths  map[int]float64
+	absent  bool    // the file names it and does not hold it
 	missing float64 // width of what widths has not, in thousandths of the size
 }
 
@@ -198,15 +199,16 @@ func utf16Text(s pdfString) string {
 	}, string(utf16.Decode(u)))
 }
 
-// show gives each character of a string with its width and whether it is a space of one byte.
+// show gives each character of a string with its width and whether it is a space of one byte. The
+// text of one that the file does not tell is "": the numbers of its shapes are no letters.
 func (t *pdfFont) show(s pdfString, each func(text string, width float64, space bool)) {
 	step := 1
-	if t.wide {
+	if t.wide || t.absent && strings.IndexByte(string(s), 0) >= 0 { // fonts of one byte have no use for a zero
 		step = 2
 	}
 	for i := 0; i+step <= len(s); i += step {
 		code := int(s[i])
-		if t.wide {
+		if step == 2 {
 			code = code<<8 | int(s[i+1])
 		}
 		w, ok := t.widths[code]
@@ -214,7 +216,7 @@ func (t *pdfFont) show(s pdfString, each func(text string, width float64, space 
 			w = t.missing
 		}
 		text, ok := t.unicode[code]
-		if !ok && t.simple != nil {
+		if !ok && step == 1 && t.simple != nil {
 			text = t.simple[code&0xff]
 		}
 		each(text, w, !t.wide && code == ' ')
