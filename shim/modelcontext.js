@@ -485,7 +485,10 @@
     const door = (...given) => (given.length === 0 ? state.api : undefined);
     if (!late) apply(addEventListener, context, [config.door, door]);
     if (isActive(state)) {
-      attempt(() => watchForms(doc));
+      attempt(() => {
+        // The document of a window that is used again may have forms by now.
+        if (apply(mapGet, watches, [doc]) === undefined) changed(watchForms(doc), []);
+      });
       const look = () => void nativeOf(state);
       const once = {__proto__: null, once: true};
       apply(addEventListener, doc, ['DOMContentLoaded', look, once]);
@@ -1555,6 +1558,7 @@
     let entry = state.changed;
     state.marked = {__proto__: null};
     state.changed = state.lastChanged = undefined;
+    // A window that is used again has a new document, whose tools these would be taken for.
     if (notify === undefined) return;
     const batch = newBatch(false);
     for (; entry !== undefined; entry = entry.next) {

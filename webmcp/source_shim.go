@@ -23,6 +23,8 @@ const objectGroup = "aster"
 const (
 	lateShim   = "opened before aster: reload the page if it should have tools"
 	lateReload = "reload the page to enable its tools: it hides the browser's tools from us"
+	// latePolicy is of one whose tools we have: its headers came before us.
+	latePolicy = "opened before aster: a Permissions-Policy header of the page for tools is not known, and taken for the default (self)"
 )
 
 // shimSays handles one message of a shim, or the api object that goes before the first.
@@ -292,7 +294,7 @@ func (d *adoption) enter(api runtime.RemoteObjectID) {
 				d.a.adapt(d.f, true) // another user's, or a page that poses as one
 				return
 			}
-			d.a.note(d.f, "")
+			d.a.note(d.f, latePolicy)
 			d.connect(api, 0)
 		}))
 }

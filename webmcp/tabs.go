@@ -180,8 +180,12 @@ func (s *Server) tabReports(ctx context.Context, a *attachment) []tabReport {
 func (t *tab) notes(a *attachment) []string {
 	seen := map[string]bool{}
 	for f, note := range t.late {
-		if d := t.docs[f]; d == nil || len(d.tools) == 0 || note == lateReload {
+		d := t.docs[f]
+		switch empty := d == nil || len(d.tools) == 0; {
+		case note == lateReload, note == lateShim && empty:
 			seen[note] = true
+		case !empty:
+			seen[latePolicy] = true
 		}
 	}
 	for _, d := range t.docs {
