@@ -2,11 +2,12 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/aster-mcp/aster/cmd/aster/internal/config"
+	"github.com/aster-mcp/aster/cmd/aster/internal/guard"
 	"github.com/aster-mcp/aster/cmd/aster/internal/host"
 	"github.com/aster-mcp/aster/webmcp"
 )
@@ -32,7 +33,11 @@ func (a *app) mcpCommand() *cobra.Command {
 type serveWebMCPOptions struct {
 	*app
 	browserOptions
-	bridge webmcp.Options
+	frontOptions
+	daemonOptions
+	config  string
+	bridge  webmcp.Options
+	changed func(flag string) bool
 }
 
 func (a *app) serveWebMCPCommand() *cobra.Command {
@@ -47,7 +52,11 @@ Your browser has to allow connections. Either turn on remote debugging at
 chrome://inspect/#remote-debugging (Chrome 144 or later), or start a browser with a
 profile of its own: --cdp-url launch. "aster doctor" shows what is missing.
 
-A call can set its own time limit with "aster/timeoutMs" in the request's _meta.`,
+A call can set its own time limit with "aster/timeoutMs" in the request's _meta.
+
+Flags count more than what aster.yaml says below mcp.webmcp. A call through webmcp_call is
+asked about, unless --approve or a rule of mcp.policy says otherwise; one under the page
+tool's own name is left to your client's approval, which sees the name.`,
 		Example: `  aster mcp serve webmcp
   aster mcp serve webmcp --cdp-url launch
   aster mcp serve webmcp --origin 'https://*.example.com' --expose fixed`,
@@ -56,6 +65,11 @@ A call can set its own time limit with "aster/timeoutMs" in the request's _meta.
 	}
 	f, b := cmd.Flags(), &o.bridge
 	o.browserOptions.bind(cmd)
+	o.daemonOptions.bind(cmd)
+	o.frontOptions.bind(cmd)
+	o.changed = f.Changed
+	f.StringVar(&o.config, "config", "", "read this `file` in place of yours and the project's")
+	cmd.MarkFlagFilename("config", "yaml", "yml")
 	f.StringVar(&b.Expose, "expose", webmcp.ExposeBoth, "which tools to list: `both`, fixed or tools")
 	f.DurationVar(&b.CallTimeout, "call-timeout", webmcp.DefaultCallTimeout, "how long a page may take to answer a call")
 	f.IntVar(&b.MaxResultTokens, "max-result", webmcp.DefaultMaxResultTokens, "cut results longer than this many `tokens`; the rest is read page by page")
@@ -73,28 +87,35 @@ A call can set its own time limit with "aster/timeoutMs" in the request's _meta.
 	return cmd
 }
 
-func serveWebMCPRun(ctx context.Context, o *serveWebMCPOptions) (err error) {
-	opts := o.bridge
-	if opts.Finder, opts.Launch, err = o.resolve(o.env); err != nil {
+func serveWebMCPRun(ctx context.Context, o *serveWebMCPOptions) error {
+	c, err := o.loadForServe(o.config)
+	if err != nil {
 		return err
 	}
-	opts.Logger, opts.Version = o.log, thisBuild().Version
-	opts.Secret, opts.RetryStamp = o.env.shimSecret(o.log), o.env.stampPath()
-	switch { // 0 is a default below, but an answer here
-	case opts.CallTimeout <= 0:
-		return usagef("--call-timeout %v: it must be above 0", opts.CallTimeout)
-	case opts.MaxResultTokens <= 0:
-		return usagef("--max-result %d: it must be above 0", opts.MaxResultTokens)
+	front, err := o.frontOptions.session(o.app, c)
+	if err != nil {
+		return err
 	}
-	bridge, err := webmcp.New(&opts)
+	opts, browser, err := o.resolveBridge(c)
+	if err != nil {
+		return err
+	}
+	const hint = `To see it work, run "aster demo"`
+	shared := *opts
+	if shared.Expose == webmcp.ExposeFixed {
+		shared.Expose = webmcp.ExposeBoth // the guard has to see what webmcp_call calls
+	}
+	if dc, err := o.joinDaemon(ctx, &o.daemonOptions, browser, &shared); err != nil {
+		return err
+	} else if dc != nil {
+		b := daemonBuiltin(dc)
+		b.Resolve, o.hidePages = host.ResolveListed(dc.Lookup), opts.Expose == webmcp.ExposeFixed
+		return o.serveFront(ctx, &o.frontOptions, front, b, hint)
+	}
+	bridge, err := webmcp.New(opts)
 	if err != nil {
 		return &usageError{err, "aster help mcp serve webmcp"}
 	}
-	bridge.Server().AddReceivingMiddleware(host.Recover(o.log))
-	if o.env.Terminal {
-		fmt.Fprintln(o.env.Stderr, "aster: waiting for an MCP client on stdin. To see it work, run \"aster demo\"; to leave, press Ctrl-C.")
-	}
-
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ended := make(chan struct{})
@@ -105,16 +126,64 @@ func serveWebMCPRun(ctx context.Context, o *serveWebMCPOptions) (err error) {
 			o.log.Error("no browser", "err", err)
 		}
 	}()
-	err = host.ServeStdio(ctx, bridge.Server(), o.env.Stdin, o.env.Stdout, &host.StdioOptions{Logger: o.log})
-	cancel()
 	grace := detachGrace
 	if opts.Launch != nil {
 		grace = closeGrace
 	}
-	select {
-	case <-ended:
-	case <-time.After(grace):
-		o.log.Warn("leaving the browser took too long")
+	b := host.Builtin{
+		Name: config.ServerWebMCP, Server: bridge.Server(), Resolve: host.ResolvePages(bridge),
+		Effect: func(string) guard.Effect { return guard.EffectRead }, // of the fixed tools; page tools have a class of their own
+		Close: func() error {
+			cancel()
+			select {
+			case <-ended:
+			case <-time.After(grace):
+				o.log.Warn("leaving the browser took too long")
+			}
+			return nil
+		},
 	}
-	return err
+	return o.serveFront(ctx, &o.frontOptions, front, b, hint)
+}
+
+// resolveBridge makes the options of the server: flags count more than the environment,
+// and that more than the configuration.
+func (o *serveWebMCPOptions) resolveBridge(c *config.Config) (*webmcp.Options, *browserOptions, error) {
+	opts, w := o.bridge, &c.WebMCP
+	orConfig(o, "expose", &opts.Expose, w.Expose)
+	orConfig(o, "call-timeout", &opts.CallTimeout, w.CallTimeout)
+	orConfig(o, "max-result", &opts.MaxResultTokens, w.MaxResultTokens)
+	orConfig(o, "dialogs", &opts.Dialogs, w.Dialogs)
+	orConfig(o, "origin", &opts.Origins, w.Origins)
+	orConfig(o, "deny-origin", &opts.DenyOrigins, w.DenyOrigins)
+	orConfig(o, "active-tab", &opts.ActiveTab, w.ActiveTab)
+	orConfig(o, "debugging", &opts.Debugging, w.Debugging)
+	orConfig(o, "legacy-api", &opts.LegacyAPI, w.LegacyAPI)
+	browser := o.browserOptions
+	if _, by := browser.address(o.env); by == "the default" {
+		browser.cdpURL = w.CDPURL
+		orConfig(o, "headless", &browser.headless, w.Headless)
+	}
+	orConfig(o, "allow-remote-cdp", &browser.allowRemote, w.AllowRemote)
+	var err error
+	if opts.Finder, opts.Launch, err = browser.resolve(o.env); err != nil {
+		return nil, nil, err
+	}
+	opts.Logger, opts.Version = o.log, thisBuild().Version
+	opts.Secret, opts.RetryStamp = o.env.shimSecret(o.log), o.env.stampPath()
+	opts.Hide = func(name string) bool { return !c.Tools.Filter(config.ServerWebMCP + "/" + name).Allowed }
+	switch { // 0 is a default below, but an answer here
+	case opts.CallTimeout <= 0:
+		return nil, nil, usagef("--call-timeout %v: it must be above 0", opts.CallTimeout)
+	case opts.MaxResultTokens <= 0:
+		return nil, nil, usagef("--max-result %d: it must be above 0", opts.MaxResultTokens)
+	}
+	return &opts, &browser, nil
+}
+
+// orConfig takes the configuration's value where the flag was not given.
+func orConfig[T any](o *serveWebMCPOptions, flag string, value *T, configured T) {
+	if !o.changed(flag) {
+		*value = configured
+	}
 }

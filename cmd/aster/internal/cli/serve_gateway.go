@@ -61,6 +61,9 @@ func serveGatewayRun(ctx context.Context, o *serveGatewayOptions, args []string)
 		if err := o.servable(c, args[0]); err != nil {
 			return err
 		}
+		if args[0] == config.ServerShortcuts {
+			return serveShortcutsRun(ctx, &o.sessionOptions, c)
+		}
 		only = args
 		gateway = &host.GatewayOptions{Expose: host.ExposeTools, Own: true}
 	}
@@ -83,6 +86,20 @@ func serveGatewayRun(ctx context.Context, o *serveGatewayOptions, args []string)
 		return usagef("--%w", err)
 	}
 	return host.ServeStdio(ctx, g.Server(), in, o.env.Stdout, &host.StdioOptions{Logger: o.log})
+}
+
+// serveShortcutsRun serves the Mac's shortcuts by themselves.
+func serveShortcutsRun(ctx context.Context, o *sessionOptions, c *config.Config) error {
+	front := &frontOptions{approve: o.approve, readOnly: o.readOnly}
+	opts, err := front.session(o.app, c)
+	if err != nil {
+		return err
+	}
+	b, err := o.shortcutsBuiltin(c)
+	if err != nil {
+		return err
+	}
+	return o.serveFront(ctx, front, opts, b, `To see them, run "aster shortcuts list"`)
 }
 
 // peekBytes is how much of the first message is looked at.

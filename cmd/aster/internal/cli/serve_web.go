@@ -2,16 +2,18 @@ package cli
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/aster-mcp/aster/cmd/aster/internal/config"
+	"github.com/aster-mcp/aster/cmd/aster/internal/guard"
 	"github.com/aster-mcp/aster/cmd/aster/internal/host"
 )
 
 type serveWebOptions struct {
 	*app
 	webOptions
+	frontOptions
 }
 
 func (a *app) serveWebCommand() *cobra.Command {
@@ -24,7 +26,9 @@ without a key. Keys of hosted providers come from the environment, see "aster he
 settings are below mcp.web in aster.yaml.
 
 Pages of private hosts are read only where mcp.web.allow_private or --allow-private lists them,
-and are never named to a hosted provider.`,
+and are never named to a hosted provider.
+
+Policy and record of calls apply as in the gateway: see mcp.policy and mcp.audit in aster.yaml.`,
 		Example: `  aster mcp serve web
   aster mcp serve web --local-only
   aster mcp serve web --allow-private localhost:3000`,
@@ -32,18 +36,26 @@ and are never named to a hosted provider.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return serveWebRun(cmd.Context(), o) },
 	}
 	o.webOptions.bind(cmd)
+	o.frontOptions.bind(cmd)
 	return cmd
 }
 
 func serveWebRun(ctx context.Context, o *serveWebOptions) error {
+	c, err := o.loadForServe(o.config)
+	if err != nil {
+		return err
+	}
+	opts, err := o.frontOptions.session(o.app, c)
+	if err != nil {
+		return err
+	}
 	s, err := o.server(o.app)
 	if err != nil {
 		return err
 	}
-	defer s.Close()
-	s.MCP().AddReceivingMiddleware(host.Recover(o.log))
-	if o.env.Terminal {
-		fmt.Fprintln(o.env.Stderr, `aster: waiting for an MCP client on stdin. To try the tools by hand, run "aster web"; to leave, press Ctrl-C.`)
+	b := host.Builtin{
+		Name: config.ServerWeb, Server: s.MCP(), Close: func() error { s.Close(); return nil },
+		Effect: func(string) guard.Effect { return guard.EffectRead },
 	}
-	return host.ServeStdio(ctx, s.MCP(), o.env.Stdin, o.env.Stdout, &host.StdioOptions{Logger: o.log})
+	return o.serveFront(ctx, &o.frontOptions, opts, b, `To try the tools by hand, run "aster web"`)
 }
