@@ -143,9 +143,11 @@ func (g *Gateway) addBridge() error {
 func (g *Gateway) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	caller := &Caller{Request: req}
 	var asking *guard.InputRequired
+	var protocol error
 	invoker := bridge.InvokerFunc(func(ctx context.Context, tool bridge.Tool, arguments json.RawMessage) (json.RawMessage, error) {
 		result, err := g.s.Call(ctx, tool, arguments, caller)
 		errors.As(err, &asking)
+		protocol = protocolError(err)
 		return result, err
 	})
 	raw := req.Params.Arguments
@@ -155,6 +157,9 @@ func (g *Gateway) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Call
 	reply, err := g.injector.Handle(ctx, raw, invoker)
 	if asking != nil {
 		return asking.Result()
+	}
+	if protocol != nil {
+		return nil, protocol
 	}
 	if err != nil && ctx.Err() != nil {
 		return failed("cancelled"), nil
@@ -273,6 +278,8 @@ func (g *Gateway) addTool(name string, t bridge.Tool) (err error) {
 		switch {
 		case errors.As(err, &asking):
 			return asking.Result()
+		case protocolError(err) != nil:
+			return nil, protocolError(err)
 		case err != nil:
 			return failed(err.Error()), nil
 		}

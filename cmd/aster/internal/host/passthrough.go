@@ -33,6 +33,13 @@ func (s *Session) handlers() source.Handlers {
 	return source.Handlers{
 		ElicitURL: true,
 		Elicit: func(ctx context.Context, _ string, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+			if call := parkedOf(ctx); call != nil {
+				answer, err := call.ask(ctx, p)
+				if res, ok := answer.(*mcp.ElicitResult); ok && res != nil {
+					return res, nil
+				}
+				return nil, orDefault(err, errWrongAnswer)
+			}
 			ss := s.asker(ctx)
 			if ss == nil {
 				return nil, errNobodyToAsk
@@ -48,6 +55,13 @@ func (s *Session) handlers() source.Handlers {
 			}
 		},
 		Sample: func(ctx context.Context, server string, p *mcp.CreateMessageWithToolsParams) (*mcp.CreateMessageWithToolsResult, error) {
+			if call := parkedOf(ctx); call != nil {
+				answer, err := call.ask(ctx, p)
+				if res, ok := answer.(*mcp.CreateMessageWithToolsResult); ok && res != nil {
+					return res, nil
+				}
+				return nil, orDefault(err, errWrongAnswer)
+			}
 			ss := s.asker(ctx)
 			if sv := s.servers[server]; ss == nil || sv == nil || !sv.sampling {
 				return nil, errNobodyToAsk

@@ -92,7 +92,7 @@ func (g *Gateway) addPrompts(ctx context.Context, src *source.Source) {
 		shown.Name = g.promptName(src.Name(), own)
 		g.adding(shown.Name, func() {
 			g.server.AddPrompt(&shown, func(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-				return src.Prompt(ctx, &mcp.GetPromptParams{Name: own, Arguments: req.Params.Arguments})
+				return g.prompt(ctx, src, own, req)
 			})
 		})
 	}
@@ -100,7 +100,7 @@ func (g *Gateway) addPrompts(ctx context.Context, src *source.Source) {
 
 func (g *Gateway) addResources(ctx context.Context, src *source.Source) {
 	read := func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-		res, err := src.ReadResource(ctx, &mcp.ReadResourceParams{URI: g.ownURI(src.Name(), req.Params.URI)})
+		res, err := g.read(ctx, src, req)
 		if err != nil {
 			return nil, err
 		}

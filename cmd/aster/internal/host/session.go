@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -59,6 +60,9 @@ type SessionOptions struct {
 	// Approve and ReadOnly say what their flags say.
 	Approve  guard.Mode
 	ReadOnly bool
+	// ParkedWait is how long a call waits for a client that was asked something; 0 is
+	// the constant ParkedWait.
+	ParkedWait time.Duration
 }
 
 // A Session is the servers of one user's session behind one guard: their catalogue, and
@@ -71,6 +75,7 @@ type Session struct {
 	audit    *guard.Log // nil where none is kept
 	pins     *guard.Pins
 	redactor *guard.Redactor
+	rounds   *rounds
 	lists    *Lists // what the servers listed last
 	servers  map[string]*server
 	problems []Problem // servers that could not even be tried
@@ -115,7 +120,7 @@ var ErrNoSuchServer = errors.New("no such server")
 // NewSession makes a session and starts nothing. The builtins are the session's from now
 // on, also where it returns an error.
 func NewSession(o *SessionOptions) (s *Session, err error) {
-	s = &Session{opts: *o, log: o.Logger, servers: map[string]*server{}, dirty: true, changed: make(chan struct{}, 1), done: make(chan struct{}), redactor: guard.NewRedactor(), lists: OpenLists(o.StateDir)}
+	s = &Session{opts: *o, log: o.Logger, servers: map[string]*server{}, dirty: true, changed: make(chan struct{}, 1), done: make(chan struct{}), redactor: guard.NewRedactor(), lists: OpenLists(o.StateDir), rounds: newRounds()}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -177,18 +182,17 @@ func (s *Session) specs() (specs []source.Spec) {
 }
 
 func (s *Session) spec(cs *config.Server) (source.Spec, error) {
-	run, secrets, err := cs.Expand(s.opts.Getenv)
+	spec, err := upstream.Spec(s.opts.Config, cs, loginOptions(s.opts.Getenv, s.opts.StateDir))
 	if err != nil {
-		return source.Spec{}, err
+		return spec, err
 	}
-	s.redactor.Add(secrets...)
-	for _, v := range run.Env {
-		s.redactor.Add(v)
+	s.redactor.Add(spec.Secrets...)
+	for _, values := range []map[string]string{spec.Env, spec.Headers} {
+		for _, v := range values {
+			s.redactor.Add(v)
+		}
 	}
-	for _, v := range run.Headers {
-		s.redactor.Add(v)
-	}
-	return upstream.Spec(s.opts.Config, cs, loginOptions(s.opts.Getenv, s.opts.StateDir))
+	return spec, nil
 }
 
 func orDefault[T comparable](v, fallback T) T {
@@ -371,8 +375,8 @@ type Caller struct {
 }
 
 // Call lets one call pass the guard and makes it. The result is an MCP CallToolResult.
-// Errors: a *guard.Refusal or *guard.InputRequired where it was not made, else the
-// source's.
+// Errors: a *guard.Refusal where it was not made, a *guard.InputRequired where the client
+// is to answer something first, a *jsonrpc.Error where its state is not ours, else the source's.
 func (s *Session) Call(ctx context.Context, tool bridge.Tool, arguments json.RawMessage, c *Caller) (json.RawMessage, error) {
 	src, sv := s.set.Source(tool.Server), s.servers[tool.Server]
 	if src == nil {
@@ -390,6 +394,9 @@ func (s *Session) Call(ctx context.Context, tool bridge.Tool, arguments json.Raw
 			req.Client = clientOf(c.Request)
 		}
 		req.Approver = guard.FirstAnswer(s.guard.Elicit(c.Request), s.opts.Approver)
+		if modern(c.Request.Session) {
+			return s.callRounds(ctx, src, &req, c.Request)
+		}
 		opts.Progress = progressTo(ctx, c.Request)
 		ctx = withRequest(ctx, c.Request)
 	}
