@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 
@@ -152,7 +151,7 @@ func (l *listing) addPage(server string, raw json.RawMessage, kept []*mcp.Tool) 
 
 // wireName is what MCP allows of a name (2025-11-25, tools). Others are common
 // in the wild and kept.
-var wireName = regexp.MustCompile(`^[A-Za-z0-9_.\-/]{1,128}$`)
+var wireName = lazily(`^[A-Za-z0-9_.\-/]{1,128}$`)
 
 // readTool reads one tool, field by field. Schemas and doubled names are the catalogue's to judge.
 func (l *listing) readTool(server string, index int, raw json.RawMessage, headersOK bool) (bridge.Tool, bool) {
@@ -171,7 +170,7 @@ func (l *listing) readTool(server string, index int, raw json.RawMessage, header
 		l.problem(id, true, "an x-mcp-header of its schema is not valid")
 		return t, false
 	}
-	if !wireName.MatchString(t.Name) {
+	if !wireName().MatchString(t.Name) {
 		l.problem(id, false, "the name is not one that MCP allows")
 	}
 	text := func(field string, to *string) {

@@ -53,13 +53,19 @@ func newRedactor(spec *Spec) redactor {
 
 func (r redactor) clean(s string) string { return r.r.Replace(s) }
 
+// lazily is an expression that is compiled when it is first used: most runs of a program
+// need none of them, and together they take milliseconds.
+func lazily(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
 // ansi matches the escape sequences of terminals.
-var ansi = regexp.MustCompile("\x1b(\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)?|[@-Z\\\\-_])")
+var ansi = lazily("\x1b(\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)?|[@-Z\\\\-_])")
 
 // oneLine makes text fit for a terminal and a log: one line, no escape
 // sequences, nothing invisible, at most max characters.
 func oneLine(s string, max int) string {
-	s = ansi.ReplaceAllString(s, "")
+	s = ansi().ReplaceAllString(s, "")
 	var b strings.Builder
 	space, n := false, 0
 	for _, r := range s {
@@ -128,17 +134,17 @@ func (t *tail) snapshot() (lines []string, signIn string) {
 }
 
 var (
-	pageURL    = regexp.MustCompile(`https?://[^\s"'<>]+`)
-	signInWord = regexp.MustCompile(`(?i)\b(authori[sz]\w*|authenticat\w*|sign[ -]?in|log[ -]?in|consent)\b`)
-	errorWord  = regexp.MustCompile(`(?i)\b(\w*error|\w*exception|panic|fatal|cannot|not found|no such|denied|missing|required|refused|invalid|unable|usage)\b`)
-	frameLine  = regexp.MustCompile(`^(at |File "|goroutine \d|\^|node:|Node\.js v)`)
+	pageURL    = lazily(`https?://[^\s"'<>]+`)
+	signInWord = lazily(`(?i)\b(authori[sz]\w*|authenticat\w*|sign[ -]?in|log[ -]?in|consent)\b`)
+	errorWord  = lazily(`(?i)\b(\w*error|\w*exception|panic|fatal|cannot|not found|no such|denied|missing|required|refused|invalid|unable|usage)\b`)
+	frameLine  = lazily(`^(at |File "|goroutine \d|\^|node:|Node\.js v)`)
 )
 
 // signInURL looks at the last line and the one before, since programs print the
 // request and the address below each other.
 func signInURL(lines []string) string {
 	last := lines[len(lines)-1]
-	u := pageURL.FindString(last)
+	u := pageURL().FindString(last)
 	if u == "" {
 		return ""
 	}
@@ -146,7 +152,7 @@ func signInURL(lines []string) string {
 	if len(lines) > 1 {
 		before = lines[len(lines)-2]
 	}
-	if signInWord.MatchString(pageURL.ReplaceAllString(last, "")) || signInWord.MatchString(pageURL.ReplaceAllString(before, "")) {
+	if signInWord().MatchString(pageURL().ReplaceAllString(last, "")) || signInWord().MatchString(pageURL().ReplaceAllString(before, "")) {
 		return strings.TrimRight(u, ".,;:)")
 	}
 	return ""
@@ -157,10 +163,10 @@ func signInURL(lines []string) string {
 func reason(lines []string) string {
 	last := ""
 	for _, l := range slices.Backward(lines) {
-		if frameLine.MatchString(l) {
+		if frameLine().MatchString(l) {
 			continue
 		}
-		if errorWord.MatchString(l) {
+		if errorWord().MatchString(l) {
 			return l
 		}
 		if last == "" {
