@@ -30,11 +30,19 @@ type server struct {
 	home   string // ASTER_HOME
 }
 
-// serve starts the program, which testscript has put on the PATH.
+// serve starts the program, which testscript has put on the PATH, with a home of its own.
 func serve(t testing.TB, program string, args ...string) *server {
 	t.Helper()
-	s := &server{t: t, home: t.TempDir(), cmd: exec.Command(program, append([]string{"mcp", "serve", "webmcp"}, args...)...)}
-	s.cmd.Env = append(os.Environ(), "ASTER_HOME="+s.home, "ASTER_WEBMCP_CDP_URL=", "ASTER_LOG=")
+	home := t.TempDir()
+	s := serveIn(t, append(os.Environ(), "ASTER_HOME="+home, "ASTER_WEBMCP_CDP_URL=", "ASTER_LOG=", "ASTER_DAEMON=off"), program, args...)
+	s.home = home
+	return s
+}
+
+func serveIn(t testing.TB, env []string, program string, args ...string) *server {
+	t.Helper()
+	s := &server{t: t, cmd: exec.Command(program, append([]string{"mcp", "serve", "webmcp"}, args...)...)}
+	s.cmd.Env = env
 	s.cmd.Stderr = &s.stderr
 	var err error
 	if s.stdin, err = s.cmd.StdinPipe(); err != nil {
@@ -140,6 +148,13 @@ func TestServePage(t *testing.T) {
 		}
 		if got := s.request("tools/call", `{"name":"add_note","arguments":{"text":5}}`); !strings.Contains(got, `"isError":true`) {
 			t.Errorf("native %v: wrong arguments: %s", native, got)
+		}
+		// In the envelope the client cannot see what it approves, and this one cannot be asked.
+		if got := s.request("tools/call", `{"name":"webmcp_call","arguments":{"name":"add_note","arguments":{"text":"eggs"}}}`); !strings.Contains(got, "webmcp/add_note was not called: it needs the user's approval") || !strings.Contains(got, "--approve=client") {
+			t.Errorf("native %v: add_note by envelope: %s", native, got)
+		}
+		if log, err := os.ReadFile(filepath.Join(s.home, "audit.jsonl")); err != nil || strings.Count(string(log), `"outcome":"denied"`) != 1 || !strings.Contains(string(log), `"decision":"allow"`) {
+			t.Errorf("native %v: the record of calls is %v\n%s", native, err, log)
 		}
 		if took := s.leave(); took > time.Second+slack {
 			t.Errorf("native %v: %v from the end of input to the exit", native, took)
