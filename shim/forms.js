@@ -435,7 +435,7 @@
     const O = HTMLOptionElement.prototype, C = HTMLCollection.prototype;
     fields = {
       __proto__: null,
-      elements: reader(F, 'elements'), length: reader(C, 'length'), requestSubmit: method(F, 'requestSubmit'), 
+      elements: reader(F, 'elements'), length: reader(C, 'length'), requestSubmit: method(F, 'requestSubmit'),
       type: reader(I, 'type'), value: reader(I, 'value'), setValue: writer(I, 'value'), checked: reader(I, 'checked'), setChecked: writer(I, 'checked'),
       labels: reader(I, 'labels'), owner: reader(I, 'form'), message: reader(I, 'validationMessage'),
       setType: writer(I, 'type'), setMin: writer(I, 'min'), setMax: writer(I, 'max'), setStep: writer(I, 'step'), setMultiple: writer(I, 'multiple'),

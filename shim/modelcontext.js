@@ -1559,7 +1559,7 @@
     state.marked = {__proto__: null};
     state.changed = state.lastChanged = undefined;
     // A window that is used again has a new document, whose tools these would be taken for.
-    if (notify === undefined) return;
+    if (notify === undefined || !isActive(state)) return;
     const batch = newBatch(false);
     for (; entry !== undefined; entry = entry.next) {
       const {name} = entry, tool = state.tools[name];
