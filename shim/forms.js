@@ -1110,6 +1110,7 @@
     const adoptedIn = reader(ShadowRoot.prototype, 'adoptedStyleSheets'), adoptIn = writer(ShadowRoot.prototype, 'adoptedStyleSheets');
     const sheets = reader(DocumentPrototype, 'styleSheets'), sheetsIn = reader(ShadowRoot.prototype, 'styleSheets'), count = reader(StyleSheetList.prototype, 'length');
     const adoptedBy = (root) => (root === document ? adopted : adoptedIn)(root);
+    dom.sheet = reader(HTMLStyleElement.prototype, 'sheet');
     dom.sheetText = (root) => {
       const own = (root === document ? sheets : sheetsIn)(root), more = adoptedBy(root);
       let text = '';
@@ -1198,7 +1199,7 @@
       let css = '';
       forEachNode(findFrom(entry.root, 'style'), (style) => {
         const text = dom.text(style);
-        if (mentions(text)) css += rewritten(text) + '\n';
+        if (mentions(text) && attempt(() => dom.sheet(style)) !== null) css += rewritten(text) + '\n';
       });
       css += dom.sheetText(entry.root);
       if (mentionsForm(css)) entry.unstyle = dom.style(entry.root, css);
