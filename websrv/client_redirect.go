@@ -22,11 +22,11 @@ func (n *network) redirect(h *hop, a *answer) (*hop, error) {
 	}
 	ref, err := h.url.Parse(strings.TrimSpace(target))
 	if err != nil {
-		return nil, badURL("%s redirects to an address that is not a URL", h.url.Host)
+		return nil, blocked("%s redirects to an address that is not a URL", h.url.Host)
 	}
 	u, err := cleanURL(ref.String())
-	if err != nil {
-		return nil, err
+	if err != nil { // the site's fault, not the caller's
+		return nil, blocked("%s redirects to where nothing is read: %v", h.url.Host, err)
 	}
 	same := origin(u) == origin(h.url)
 	if h.request.Trusted && !same {

@@ -228,7 +228,7 @@ func TestRedirects(t *testing.T) {
 		{r: request{URL: "http://a.example/late", RefreshRedirect: true}, final: "http://a.example/late", seen: []string{"GET a.example/late key= cookie="}},
 		{r: request{URL: "http://a.example/self", RefreshRedirect: true}, final: "http://a.example/self", seen: []string{"GET a.example/self key= cookie="}},
 		{r: request{URL: "http://a.example/loop"}, err: errTooManyRedirects},
-		{r: request{URL: "http://a.example/bad"}, err: errBadURL},
+		{r: request{URL: "http://a.example/bad"}, err: errBlocked},
 	} {
 		mu.Lock()
 		seen = nil

@@ -155,7 +155,7 @@ func (s *Server) crawlTool(ctx context.Context, args *crawlArgs, progress crawlP
 			own := *args
 			res, err := p.(Crawler).crawl(ctx, &own, progress)
 			if err == nil && res.read() == 0 {
-				return nil, crawlFailure(res)
+				return nil, crawlFailure(args, res)
 			}
 			return res, err
 		}})
@@ -176,13 +176,15 @@ func (r *crawlResult) read() (n int) {
 }
 
 // crawlFailure is a crawl without a page.
-func crawlFailure(r *crawlResult) *Failure {
+func crawlFailure(args *crawlArgs, r *crawlResult) *Failure {
 	f := &Failure{Class: ErrTargetFailed, Reason: "no page could be read", Once: true}
 	switch {
 	case len(r.Pages) > 0:
 		f.Reason += ": " + plain(r.Pages[0].URL, 120) + ": " + plain(r.Pages[0].Error, 160)
 	case len(r.Warnings) > 0:
 		f.Reason += ": " + plain(r.Warnings[0], maxReason)
+	case len(args.Include)+len(args.Exclude) > 0:
+		f.Reason += fmt.Sprintf(": include and exclude let none pass, or robots.txt does not (%d left out)", r.Skipped)
 	case r.Skipped > 0:
 		f.Reason += fmt.Sprintf(": %d were left out by robots.txt or a bound", r.Skipped)
 	}

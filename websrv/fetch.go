@@ -78,9 +78,20 @@ func (p *fetcher) Extract(ctx context.Context, r *PageRequest) (*Page, error) {
 	case r.Render == renderAuto && p.chromium:
 		return nil, &Failure{Class: ErrTargetFailed, Reason: "the page needs its scripts run: " + why, partial: page}
 	default:
+		if !page.usable() {
+			return nil, &Failure{Class: ErrTargetFailed, Reason: "the page has next to no text and seems to need JavaScript (" + why + ")", Next: needBrowser, partial: nonEmpty(page)}
+		}
 		page.Warnings = append(page.Warnings, "the page seems to need JavaScript ("+why+"): much of it may be missing; "+needBrowser)
 	}
 	return page, nil
+}
+
+// nonEmpty is a page that has some text, else nil.
+func nonEmpty(p *Page) any {
+	if p.Markdown == "" {
+		return nil
+	}
+	return p
 }
 
 const needBrowser = "install Chromium or Chrome, or set a key of a provider that runs scripts such as FIRECRAWL_API_KEY"
@@ -180,7 +191,14 @@ func pageOf(ctx context.Context, r *PageRequest, body []byte, contentType, final
 		if errors.Is(ctx.Err(), context.Canceled) {
 			return nil, ctx.Err()
 		}
-		return nil, failf(ErrTargetFailed, "%s: %s", content.Describe(body, contentType), plain(err.Error(), maxReason))
+		f := failf(ErrTargetFailed, "%s: %s", content.Describe(body, contentType), plain(err.Error(), maxReason))
+		if errors.Is(err, content.ErrUnsupported) { // it describes the body already
+			f.Reason = content.Describe(body, contentType) + ": it cannot be read as text"
+		}
+		if kind == content.KindImage {
+			f = f.withNext("screenshot gives a picture of the address")
+		}
+		return nil, f
 	}
 	page.Title, page.Byline, page.Language, page.Published = doc.Title, doc.Author, doc.Language, doc.Published
 	page.Markdown, page.Links, page.Warnings = doc.Markdown, doc.Links, doc.Notes

@@ -135,7 +135,11 @@ func (g *guard) address(host, port string, a netip.Addr) error {
 		}
 		return nil
 	}
-	if why := special(a); why != "" {
+	switch why := special(a); {
+	case why == "":
+	case a.IsLinkLocalUnicast(): // metadata of a cloud: not a thing to open at a page's word
+		return blocked("%s is not a public address: it is %s", describe(host, a), why)
+	default:
 		return blocked("%s is not a public address: it is %s; to allow it add %q to mcp.web.allow_private in aster.yaml",
 			describe(host, a), why, net.JoinHostPort(host, port))
 	}

@@ -326,9 +326,12 @@ func (w *mapWalk) fetch(ctx context.Context, address string) (body []byte, base,
 
 // home looks for sitemaps and feeds that the home page names, and falls back on its links.
 func (w *mapWalk) home(ctx context.Context, root *url.URL) error {
-	rules, _, err := w.m.robots.rules(ctx, root)
-	if err != nil {
+	rules, reason, err := w.m.robots.rules(ctx, root)
+	switch {
+	case err != nil:
 		return err
+	case reason != "":
+		return failf(ErrTargetFailed, "robots.txt of %s could not be read, so nothing of it is: %s", root.Host, reason)
 	}
 	if !rules.Allowed(root.String()) {
 		return failf(ErrTargetFailed, "%s names no sitemap, and its robots.txt does not allow its home page to be read", root.Host)
