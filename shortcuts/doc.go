@@ -6,6 +6,7 @@
 //	list → osascript, "Shortcuts Events": name, id, folder, input, number of actions
 //	       → /usr/bin/shortcuts list, where that fails: name, id, folder
 //	run  → the list, to find the one shortcut that is meant → osascript, "Shortcuts", by id
+//	       → /usr/bin/sips, where it gives a TIFF or HEIC picture: PNG or JPEG
 //
 // A run goes through the Shortcuts app, as the seed of this program does, so that the
 // dialogs of a shortcut show; the command line tool would block on them, and adds an

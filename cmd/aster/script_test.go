@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -13,13 +14,29 @@ import (
 	"testing"
 
 	"github.com/aster-mcp/aster/cdp/cdptest"
+	"github.com/aster-mcp/aster/cmd/aster/internal/cli"
+	"github.com/aster-mcp/aster/shortcuts"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
 var update = flag.Bool("update", false, "rewrite the files that tests compare with")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"aster": main})
+	testscript.Main(m, map[string]func(){"aster": asterOrMac})
+}
+
+// asterOrMac is main, or with ASTER_TEST_MAC set main on a Mac whose osascript and
+// shortcuts are the programs in that folder.
+func asterOrMac() {
+	dir := os.Getenv("ASTER_TEST_MAC")
+	if dir == "" {
+		main()
+	}
+	env := cli.OSEnv()
+	env.ShortcutsRunner = func() (shortcuts.Runner, error) {
+		return shortcuts.NewProgramRunner(shortcuts.Programs{Osascript: filepath.Join(dir, "osascript"), Shortcuts: filepath.Join(dir, "shortcuts")}), nil
+	}
+	os.Exit(cli.Run(context.Background(), env))
 }
 
 // TestScripts runs the stories in testdata/script: the program as a user runs it, with a

@@ -57,16 +57,25 @@ func (o *sessionOptions) shortcutsBuiltin(c *config.Config) (host.Builtin, error
 			}
 		}()
 		b.Close = func() error { cancel(); <-ended; return nil }
+		select {
+		case <-ended:
+		case <-time.After(refreshWait):
+		}
 	}
 	return b, nil
 }
 
-// refreshTimeout bounds the first list of shortcuts that become tools.
-const refreshTimeout = 30 * time.Second
+// The first list of the shortcuts that become tools: how long it may take, and how long a
+// command or a client waits for it, so that mostly the tools are there from the start.
+const (
+	refreshTimeout = 30 * time.Second
+	refreshWait    = 3 * time.Second
+)
 
 type shortcutsOptions struct {
 	sessionOptions
 	folder, id, text, jsonText, inputFile string
+	hasText, hasJSON                      bool // an empty text is an input, too
 }
 
 // shortcutsCommand is aster shortcuts list and run.
@@ -90,6 +99,7 @@ func (a *app) shortcutsCommand() *cobra.Command {
 		Long: `Runs a shortcut by its exact name, or by --id, through the Shortcuts app, so that its
 dialogs show. The record of calls applies.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			ro.hasText, ro.hasJSON = cmd.Flags().Changed("text"), cmd.Flags().Changed("input-json")
 			return ro.run(func() error { return shortcutsRunRun(cmd.Context(), ro, strings.Join(args, "")) })
 		},
 	}
@@ -121,10 +131,11 @@ func shortcutsListRun(ctx context.Context, o *shortcutsOptions, text string) err
 		return printJSON(o.env, map[string]any{"shortcuts": found})
 	}
 	var b strings.Builder
+	line := strings.NewReplacer("\r", " ", "\n", " ") // a name must not pose as another line
 	for _, sc := range found {
-		fmt.Fprintf(&b, "%s  %s", sc.ID, sc.Name)
+		fmt.Fprintf(&b, "%s  %s", sc.ID, line.Replace(sc.Name))
 		if sc.Folder != "" {
-			fmt.Fprintf(&b, "  (%s)", sc.Folder)
+			fmt.Fprintf(&b, "  (%s)", line.Replace(sc.Folder))
 		}
 		b.WriteString("\n")
 	}
@@ -138,13 +149,14 @@ func shortcutsRunRun(ctx context.Context, o *shortcutsOptions, name string) erro
 		return usagef("name the shortcut, or give --id")
 	case o.id != "":
 		args["id"] = o.id
-	default:
-		args["name"] = name
+	}
+	if name != "" {
+		args["name"] = name // with --id, too: both must fit
 	}
 	switch {
-	case o.text != "":
+	case o.hasText:
 		args["input"] = o.text
-	case o.jsonText != "":
+	case o.hasJSON:
 		if !json.Valid([]byte(o.jsonText)) {
 			return usagef("--input-json is not JSON")
 		}

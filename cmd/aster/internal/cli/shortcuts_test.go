@@ -15,11 +15,11 @@ import (
 type fakeShortcuts struct{ ran []string }
 
 func (f *fakeShortcuts) List(context.Context) ([]shortcuts.Shortcut, error) {
-	return []shortcuts.Shortcut{{Name: "Café", ID: "A-1", Folder: "Home"}, {Name: "$(rm -rf ~) \x1b[2J", ID: "B-2"}}, nil
+	return []shortcuts.Shortcut{{Name: "Café", ID: "A-1", Folder: "Home"}, {Name: "$(rm -rf ~) \x1b[2J\nC-3  Forged", ID: "B-2"}}, nil
 }
 
 func (f *fakeShortcuts) Run(_ context.Context, id string, in shortcuts.Input, _ time.Duration) ([]shortcuts.Value, error) {
-	text := ""
+	text := "no input"
 	if in.Text != nil {
 		text = *in.Text
 	}
@@ -37,7 +37,7 @@ func TestShortcuts(t *testing.T) {
 			ShortcutsRunner: func() (shortcuts.Runner, error) { return fake, nil }})
 		return code, stdout.String(), stderr.String()
 	}
-	if code, out, errs := run("shortcuts", "list"); code != 0 || !strings.Contains(out, "A-1  Café  (Home)") || strings.Contains(out, "\x1b") {
+	if code, out, errs := run("shortcuts", "list"); code != 0 || !strings.Contains(out, "A-1  Café  (Home)") || strings.Contains(out, "\x1b") || strings.Contains(out, "\nC-3") {
 		t.Errorf("list: %d %q %q", code, out, errs)
 	}
 	if code, out, errs := run("shortcuts", "run", "Café", "--text", "milk & $(eggs)"); code != 0 || !strings.Contains(out, "ran with milk & $(eggs)") {
@@ -52,13 +52,22 @@ func TestShortcuts(t *testing.T) {
 	if code, _, _ := run("shortcuts", "run", "Cafe"); code == 0 {
 		t.Errorf("a name that is nearly right: %d", code)
 	}
+	if code, out, _ := run("shortcuts", "run", "Café", "--text", ""); code != 0 || strings.Contains(out, "no input") {
+		t.Errorf("an empty text: %d %q", code, out)
+	}
+	if code, _, errs := run("shortcuts", "run", "Café", "--id", "B-2"); code == 0 || len(fake.ran) != 3 {
+		t.Errorf("a name and the id of another: %d %q, ran %q", code, errs, fake.ran)
+	}
+	if code, _, _ := run("shortcuts", "run", "Café", "--input-json", ""); code != cli.ExitUsage {
+		t.Errorf("an empty text as JSON: %d", code)
+	}
 	if code, _, _ := run("shortcuts", "run"); code != cli.ExitUsage {
 		t.Errorf("no name: %d", code)
 	}
 	if code, out, errs := run("mcp", "tools", "shortcuts"); code != 0 || !strings.Contains(out, "shortcuts/run") {
 		t.Errorf("tools: %d %q %q", code, out, errs)
 	}
-	if code, out, _ := run("mcp", "log"); code != 0 || strings.Count(out, "shortcuts/run") != 3 {
+	if code, out, _ := run("mcp", "log"); code != 0 || strings.Count(out, "shortcuts/run") != 5 {
 		t.Errorf("log: %d %q", code, out)
 	}
 	var stdout, stderr bytes.Buffer
