@@ -17,6 +17,7 @@ import (
 type frontOptions struct {
 	approve   string
 	readOnly  bool
+	http      httpOptions
 	hidePages bool // no flag: page tools are called by envelope
 }
 
@@ -24,6 +25,7 @@ func (o *frontOptions) bind(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.approve, "approve", "", "who asks you about a call: `client`, aster or never (default: aster where the client cannot see the real tool, else the client)")
 	f.BoolVar(&o.readOnly, "read-only", false, "refuse every call that is not known to only read")
+	o.http.bind(cmd)
 	cmd.RegisterFlagCompletionFunc("approve", cobra.FixedCompletions([]string{"client", "aster", "never"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
@@ -54,7 +56,8 @@ func (a *app) loadForServe(file string) (*config.Config, error) {
 	return c, nil
 }
 
-// serveFront serves a server by itself until its client leaves. b is closed then.
+// serveFront serves a server by itself until its client leaves, or over HTTP until ctx
+// ends. b is closed then.
 func (a *app) serveFront(ctx context.Context, fo *frontOptions, o *host.SessionOptions, b host.Builtin, hint string) error {
 	f, err := host.NewFront(o, b)
 	if err != nil {
@@ -63,6 +66,13 @@ func (a *app) serveFront(ctx context.Context, fo *frontOptions, o *host.SessionO
 	defer f.Close()
 	if fo.hidePages {
 		f.HidePages()
+	}
+	l, serving, err := fo.http.listen(ctx, a)
+	if err != nil {
+		return err
+	}
+	if l != nil {
+		return host.ServeHTTP(ctx, f.Server(), l, serving)
 	}
 	if a.env.Terminal {
 		fmt.Fprintln(a.env.Stderr, "aster: waiting for an MCP client on stdin. "+hint+"; to leave, press Ctrl-C.")

@@ -18,13 +18,14 @@ import (
 type serveGatewayOptions struct {
 	sessionOptions
 	expose string
+	http   httpOptions
 }
 
 // serveCommand serves the gateway, or one server.
 func (a *app) serveCommand() *cobra.Command {
 	o := &serveGatewayOptions{sessionOptions: sessionOptions{configSource: configSource{app: a}}}
 	cmd := &cobra.Command{
-		Use: "serve [SERVER]", Short: "Serve MCP servers on stdin and stdout: all of them, or one", Args: cobra.ArbitraryArgs,
+		Use: "serve [SERVER]", Short: "Serve MCP servers on stdin and stdout, or over HTTP: all of them, or one", Args: cobra.ArbitraryArgs,
 		Long: `Without a name: the gateway. All servers of the configuration stand behind one tool,
 aster_mcp, with which a model searches tools, reads the schema of one and calls it; what
 there is stands in the server's instructions, as much of it as mcp.inventory_percent allows.
@@ -35,7 +36,8 @@ same policy, approval and record of calls in front.
 Servers that are not up within a second join later.`,
 		Example: `  aster mcp serve
   aster mcp serve --expose both
-  aster mcp serve github`,
+  aster mcp serve github
+  aster mcp serve --http 127.0.0.1:8808`,
 		RunE:              func(cmd *cobra.Command, args []string) error { return serveGatewayRun(cmd.Context(), o, args) },
 		ValidArgsFunction: o.completeServers,
 	}
@@ -43,6 +45,7 @@ Servers that are not up within a second join later.`,
 	cmd.Flags().StringVar(&o.expose, "expose", host.ExposeBridge, "what to list without a name: `bridge`, tools or both")
 	cmd.RegisterFlagCompletionFunc("expose", cobra.FixedCompletions([]string{host.ExposeBridge, host.ExposeTools, host.ExposeBoth}, cobra.ShellCompDirectiveNoFileComp))
 	o.bindSession(cmd)
+	o.http.bind(cmd)
 	cmd.AddCommand(a.serveWebMCPCommand(), a.serveWebCommand())
 	return cmd
 }
@@ -62,20 +65,28 @@ func serveGatewayRun(ctx context.Context, o *serveGatewayOptions, args []string)
 			return err
 		}
 		if args[0] == config.ServerShortcuts {
-			return serveShortcutsRun(ctx, &o.sessionOptions, c)
+			return serveShortcutsRun(ctx, o, c)
 		}
 		only = args
 		gateway = &host.GatewayOptions{Expose: host.ExposeTools, Own: true}
 	}
+	l, serving, err := o.http.listen(ctx, o.app)
+	if err != nil {
+		return err
+	}
 	in := bufio.NewReaderSize(o.env.Stdin, peekBytes)
-	o.legacy = len(args) == 1 && beginsWithInitialize(in)
+	if l != nil {
+		defer l.Close()
+	} else {
+		o.legacy = len(args) == 1 && beginsWithInitialize(in)
+	}
 	s, err := o.open(c, only, nil)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	o.warn(c, s)
-	if o.env.Terminal {
+	if o.env.Terminal && l == nil {
 		fmt.Fprintln(o.env.Stderr, `aster: waiting for an MCP client on stdin. To see the servers, run "aster mcp list"; to leave, press Ctrl-C.`)
 	}
 	wait, cancel := context.WithTimeout(ctx, host.StartWait)
@@ -85,12 +96,15 @@ func serveGatewayRun(ctx context.Context, o *serveGatewayOptions, args []string)
 	if err != nil {
 		return usagef("--%w", err)
 	}
+	if l != nil {
+		return host.ServeHTTP(ctx, g.Server(), l, serving)
+	}
 	return host.ServeStdio(ctx, g.Server(), in, o.env.Stdout, &host.StdioOptions{Logger: o.log})
 }
 
 // serveShortcutsRun serves the Mac's shortcuts by themselves.
-func serveShortcutsRun(ctx context.Context, o *sessionOptions, c *config.Config) error {
-	front := &frontOptions{approve: o.approve, readOnly: o.readOnly}
+func serveShortcutsRun(ctx context.Context, o *serveGatewayOptions, c *config.Config) error {
+	front := &frontOptions{approve: o.approve, readOnly: o.readOnly, http: o.http}
 	opts, err := front.session(o.app, c)
 	if err != nil {
 		return err
