@@ -46,6 +46,8 @@ type Gateway struct {
 	injector *bridge.Injector
 	pages    *chat.Pages
 
+	features featureNames
+
 	mu     sync.Mutex
 	served map[string]bridge.Tool // by wire name; guarded by mu
 }

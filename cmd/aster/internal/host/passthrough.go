@@ -54,6 +54,14 @@ func (s *Session) handlers() source.Handlers {
 				to(p)
 			}
 		},
+		ElicitDone: func(server, id string) {
+			s.tell(func(g *Gateway) { g.tellElicited(id) })
+		},
+		PromptsChanged:   func(server string) { s.tell(func(g *Gateway) { g.relist(server, (*Gateway).addPrompts) }) },
+		ResourcesChanged: func(server string) { s.tell(func(g *Gateway) { g.relist(server, (*Gateway).addResources) }) },
+		ResourceUpdated: func(server, uri string) {
+			s.tell(func(g *Gateway) { g.tellUpdated(server, uri) })
+		},
 		Sample: func(ctx context.Context, server string, p *mcp.CreateMessageWithToolsParams) (*mcp.CreateMessageWithToolsResult, error) {
 			if call := parkedOf(ctx); call != nil {
 				answer, err := call.ask(ctx, p)
@@ -69,6 +77,28 @@ func (s *Session) handlers() source.Handlers {
 			return ss.CreateMessageWithTools(ctx, p)
 		},
 	}
+}
+
+// maxTelling bounds what is told to clients at a time; a server that says more is not heard.
+const maxTelling = 64
+
+// tell runs f for the gateway, outside of the server's connection, which must not wait.
+func (s *Session) tell(f func(*Gateway)) {
+	s.mu.Lock()
+	g := s.gateway
+	s.mu.Unlock()
+	if g == nil {
+		return
+	}
+	select {
+	case s.telling <- struct{}{}:
+	default:
+		return
+	}
+	s.wg.Go(func() {
+		defer func() { <-s.telling }()
+		f(g)
+	})
 }
 
 // asker is the client whose call is under way; where that is not known, the only one.

@@ -5,7 +5,9 @@ package host
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -49,6 +51,9 @@ func (g *Gateway) capabilities() *mcp.ServerCapabilities {
 
 // addFeatures serves what the servers have beside tools.
 func (g *Gateway) addFeatures(ctx context.Context) {
+	g.s.mu.Lock()
+	g.s.gateway = g
+	g.s.mu.Unlock()
 	for _, src := range g.s.set.Sources() {
 		caps := src.Status().Capabilities
 		if caps == nil || g.s.servers[src.Name()].builtin != nil {
@@ -81,11 +86,67 @@ func (g *Gateway) adding(what string, add func()) {
 	add()
 }
 
+// relist lists a server's prompts or resources again, one server at a time. What
+// the server says to have changed is told to the clients by the SDK.
+func (g *Gateway) relist(server string, add func(*Gateway, context.Context, *source.Source)) {
+	src, sv := g.s.set.Source(server), g.s.servers[server]
+	if src == nil || sv.builtin != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), featureWait)
+	defer cancel()
+	add(g, ctx, src)
+}
+
+// tellUpdated tells those who subscribed to a resource that it changed.
+func (g *Gateway) tellUpdated(server, uri string) {
+	ctx, cancel := context.WithTimeout(context.Background(), featureWait)
+	defer cancel()
+	g.server.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: g.shownURI(server, uri)})
+}
+
+// tellElicited tells the clients that the user is done with a page that was opened.
+func (g *Gateway) tellElicited(id string) {
+	ctx, cancel := context.WithTimeout(context.Background(), featureWait)
+	defer cancel()
+	for ss := range g.server.Sessions() {
+		ss.NotifyElicitationComplete(ctx, &mcp.ElicitationCompleteParams{ElicitationID: id})
+	}
+}
+
+// featureNames are what a gateway serves of one server beside tools, by kind.
+type featureNames struct {
+	mu    sync.Mutex // held while the server is listed
+	known map[string][]string
+}
+
+// change takes over a new list of one kind and returns what is not on it any more.
+func (f *featureNames) change(kind string, list []string) (gone []string) {
+	if f.known == nil {
+		f.known = map[string][]string{}
+	}
+	for _, name := range f.known[kind] {
+		if !slices.Contains(list, name) {
+			gone = append(gone, name)
+		}
+	}
+	f.known[kind] = list
+	return gone
+}
+
 func (g *Gateway) addPrompts(ctx context.Context, src *source.Source) {
+	g.features.mu.Lock()
+	defer g.features.mu.Unlock()
 	list, err := src.Prompts(ctx)
 	if err != nil {
 		g.log.Warn("prompts not listed", "server", src.Name(), "err", err)
+		return
 	}
+	var names []string
+	for _, p := range list {
+		names = append(names, g.promptName(src.Name(), p.Name))
+	}
+	g.server.RemovePrompts(g.features.change("prompts of "+src.Name(), names)...)
 	for _, p := range list {
 		own := p.Name
 		shown := *p
@@ -99,6 +160,8 @@ func (g *Gateway) addPrompts(ctx context.Context, src *source.Source) {
 }
 
 func (g *Gateway) addResources(ctx context.Context, src *source.Source) {
+	g.features.mu.Lock()
+	defer g.features.mu.Unlock()
 	read := func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 		res, err := g.read(ctx, src, req)
 		if err != nil {
@@ -114,7 +177,13 @@ func (g *Gateway) addResources(ctx context.Context, src *source.Source) {
 	list, err := src.Resources(ctx)
 	if err != nil {
 		g.log.Warn("resources not listed", "server", src.Name(), "err", err)
+		return
 	}
+	var uris []string
+	for _, r := range list {
+		uris = append(uris, g.shownURI(src.Name(), r.URI))
+	}
+	g.server.RemoveResources(g.features.change("resources of "+src.Name(), uris)...)
 	for _, r := range list {
 		shown := *r
 		shown.URI = g.shownURI(src.Name(), r.URI)
@@ -123,7 +192,13 @@ func (g *Gateway) addResources(ctx context.Context, src *source.Source) {
 	templates, err := src.ResourceTemplates(ctx)
 	if err != nil {
 		g.log.Warn("resource templates not listed", "server", src.Name(), "err", err)
+		return
 	}
+	uris = nil
+	for _, t := range templates {
+		uris = append(uris, g.shownURI(src.Name(), t.URITemplate))
+	}
+	g.server.RemoveResourceTemplates(g.features.change("templates of "+src.Name(), uris)...)
 	for _, t := range templates {
 		shown := *t
 		shown.URITemplate = g.shownURI(src.Name(), t.URITemplate)

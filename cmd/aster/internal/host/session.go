@@ -76,7 +76,9 @@ type Session struct {
 	pins     *guard.Pins
 	redactor *guard.Redactor
 	rounds   *rounds
-	lists    *Lists // what the servers listed last
+	telling  chan struct{} // holds one for each thing that is being told to clients
+	gateway  *Gateway      // guarded by mu; nil until there is one
+	lists    *Lists        // what the servers listed last
 	servers  map[string]*server
 	problems []Problem // servers that could not even be tried
 
@@ -120,7 +122,7 @@ var ErrNoSuchServer = errors.New("no such server")
 // NewSession makes a session and starts nothing. The builtins are the session's from now
 // on, also where it returns an error.
 func NewSession(o *SessionOptions) (s *Session, err error) {
-	s = &Session{opts: *o, log: o.Logger, servers: map[string]*server{}, dirty: true, changed: make(chan struct{}, 1), done: make(chan struct{}), redactor: guard.NewRedactor(), lists: OpenLists(o.StateDir), rounds: newRounds()}
+	s = &Session{opts: *o, log: o.Logger, servers: map[string]*server{}, dirty: true, changed: make(chan struct{}, 1), done: make(chan struct{}), redactor: guard.NewRedactor(), lists: OpenLists(o.StateDir), rounds: newRounds(), telling: make(chan struct{}, maxTelling)}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
