@@ -139,6 +139,8 @@ const environmentHelp = `An empty variable counts as unset. A flag counts before
   ASTER_HOME             where aster keeps its files
                          (else $XDG_CONFIG_HOME/aster, else ~/.aster)
   ASTER_LOG              what to log to stderr: debug, info, warn or error
+  ASTER_DAEMON           on: share one connection to the browser among your aster
+                         processes, as --daemon; off: do not
   ASTER_WEBMCP_CDP_URL   the browser to attach to, as --cdp-url
   NO_COLOR               print without colour
 
