@@ -21,10 +21,23 @@
 //	secret       string, Config.Secret
 //	connect(f)   sends to f from now on; at once a message with every tool
 //	disconnect() forgets f; the shim stays usable to the page
+//	rule(word)   "yes" or "no": whether the document may use tools
+//	answer(id, kind, value) ends a List or a Run
+//	change(n)    n toolchange events, of tools of other origins
 //	invoke(id, name, args)  starts a call; args is the JSON text of an object
 //	cancel(id)   aborts it
 //
 // They are called with [CallMethod], which asks the page's builtins for nothing.
+//
+// # Policies and other origins
+//
+// No script can read the Permissions-Policy headers and allow attributes that decide
+// whether a document may use tools, nor trust what another origin says of itself. With
+// [Config.Broker] the shim shows its api object when the page first reads
+// document.modelContext, and waits for rule: no promise settles and no event fires
+// before, and a document that may not use tools has its calls rejected as native WebMCP
+// rejects them. After three seconds without a ruling the default policy counts. The
+// messages List, Run and Cancel of [Message] ask for tools of other origins.
 //
 // # Forms
 //
