@@ -141,7 +141,7 @@ func NewSession(o *SessionOptions) (s *Session, err error) {
 	s.guard, s.audit, s.pins = made.guard, made.audit, made.pins
 	s.set, err = source.NewSet(s.specs(), &source.SetOptions{Source: source.Options{
 		Client: &mcp.Implementation{Name: "aster", Version: o.Version}, Logger: s.log, Environ: o.Environ,
-		Handlers: s.handlers(), OnChange: func(src *source.Source) { s.keepList(src); s.mark() },
+		Handlers: s.offered(), OnChange: func(src *source.Source) { s.mark(); s.keepList(src) },
 	}})
 	if err != nil {
 		s.guard.Close()
@@ -207,7 +207,10 @@ func orDefault[T comparable](v, fallback T) T {
 
 // Start starts all servers at once and waits until each is connected or has failed, or
 // ctx ends; those under way go on.
-func (s *Session) Start(ctx context.Context) { s.set.Start(ctx) }
+func (s *Session) Start(ctx context.Context) {
+	s.set.Start(ctx)
+	s.mark() // a source says that it is up a moment before it tells of the change
+}
 
 // Close ends all servers and the record. It returns when no process and no goroutine of
 // the session is left.
