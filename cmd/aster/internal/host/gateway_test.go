@@ -47,7 +47,13 @@ func reading(string) guard.Effect { return guard.EffectRead }
 
 func newGatewayRig(t *testing.T, o *host.SessionOptions, g *host.GatewayOptions, answer *mcp.ElicitResult) *gatewayRig {
 	t.Helper()
-	r := &gatewayRig{asked: make(chan string, 10), state: t.TempDir()}
+	return newGatewayRigIn(t, t.TempDir(), o, g, answer)
+}
+
+// newGatewayRigIn is newGatewayRig with a state directory that lasts longer.
+func newGatewayRigIn(t *testing.T, state string, o *host.SessionOptions, g *host.GatewayOptions, answer *mcp.ElicitResult) *gatewayRig {
+	t.Helper()
+	r := &gatewayRig{asked: make(chan string, 10), state: state}
 	if o.Config == nil {
 		o.Config = config.Default()
 	}

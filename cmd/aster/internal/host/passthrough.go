@@ -28,8 +28,8 @@ func requestOf(ctx context.Context) *mcp.CallToolRequest {
 
 var errNobodyToAsk = errors.New("the client of this call cannot be asked")
 
-// handlers answer what servers ask for, through the client whose call is under way.
-func (s *Session) handlers() source.Handlers {
+// allHandlers answer what servers ask for, through the client whose call is under way.
+func (s *Session) allHandlers() source.Handlers {
 	return source.Handlers{
 		ElicitURL: true,
 		Elicit: func(ctx context.Context, _ string, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
