@@ -141,7 +141,7 @@ func NewSession(o *SessionOptions) (s *Session, err error) {
 	s.guard, s.audit, s.pins = made.guard, made.audit, made.pins
 	s.set, err = source.NewSet(s.specs(), &source.SetOptions{Source: source.Options{
 		Client: &mcp.Implementation{Name: "aster", Version: o.Version}, Logger: s.log, Environ: o.Environ,
-		Handlers: s.offered(), OnChange: func(src *source.Source) { s.mark(); s.keepList(src) },
+		Handlers: s.handlers(), OnChange: func(src *source.Source) { s.mark(); s.keepList(src) },
 	}})
 	if err != nil {
 		s.guard.Close()
