@@ -94,8 +94,8 @@ func (p programs) listByScript(ctx context.Context) (list []Shortcut, err error)
 }
 
 var (
-	errNoAnswer = errors.New("Shortcuts Events did not answer; macOS may be asking whether this program may control it")
-	errBroken   = errors.New("Shortcuts Events cannot read its shortcuts; restarting the Mac has helped others")
+	errNoAnswer = errors.New("the program Shortcuts Events did not answer; macOS may be asking whether this program may control it")
+	errBroken   = errors.New("the program Shortcuts Events cannot read its shortcuts; restarting the Mac has helped others")
 )
 
 // listError says of the list what the same numbers say of a run.
