@@ -61,6 +61,8 @@ var rules = []rule{
 	{"websrv/internal/sitemap", []string{module + "/websrv/internal/robots", "github.com/mmcdole/gofeed/..."}, []string{"os/exec"}, "it reads a file's text"},
 	{"shortcuts", []string{sdk, "golang.org/x/text/..."}, []string{"net/http"}, "it runs the Mac's shortcuts and nothing else"},
 	{"cmd/aster", []string{internal + "cli"}, nil, "main only calls cli.Main"},
+	{"cmd/aster/examples/host", []string{module + "/bridge", module + "/bridge/chat", module + "/bridge/source", module + "/cdp", module + "/webmcp", module + "/websrv", module + "/shortcuts", sdk},
+		nil, "it shows what a host outside the module can do, so it may have nothing internal"},
 	{"cmd/aster/internal/cli", append(below("config", "host", "guard", "daemon"), module+"/bridge", module+"/bridge/source", module+"/cdp", module+"/webmcp", module+"/websrv", module+"/shortcuts", "github.com/spf13/cobra"),
 		nil, "it parses and prints; what speaks MCP is in host"},
 	{"cmd/aster/internal/config", []string{"github.com/goccy/go-yaml/...", "github.com/bmatcuk/doublestar/v4"}, []string{"net/http", "os/exec"}, "reading a file starts nothing"},
