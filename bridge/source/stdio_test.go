@@ -32,7 +32,11 @@ func TestEras(t *testing.T) {
 			if tt.fake == "stuck" {
 				spec.StartTimeout = 12 * time.Second
 			}
-			s := open(t, spec, &source.Options{DiscoverTimeout: 200 * time.Millisecond})
+			opts := &source.Options{DiscoverTimeout: 200 * time.Millisecond}
+			if tt.fake == "late" {
+				opts.CloseGrace = patience // however slowly the process begins
+			}
+			s := open(t, spec, opts)
 			if tt.fake == "sdk" {
 				s = open(t, spec, &source.Options{DiscoverTimeout: patience})
 			}
