@@ -198,7 +198,7 @@ func (a *attachment) DocumentGone(f *cdp.Frame, why cdp.Reason) {
 		finishGone(ended, why)
 		return
 	}
-	removed, more := a.endDocument(d, why)
+	removed, more := a.endDocument(f, d, why)
 	ended = append(ended, more...)
 	a.mu.Unlock()
 	reloading := why.Kind == cdp.Reloaded || why.Kind == cdp.Navigated && sameAddress(why.URL, d.url)
@@ -216,7 +216,7 @@ func finishGone(ended []*call, why cdp.Reason) {
 
 // endDocument empties a document. A call to a form may be the cause of the
 // navigation, and the next document answers it: such a call stays.
-func (a *attachment) endDocument(d *document, why cdp.Reason) (removed []*PageTool, ended []*call) {
+func (a *attachment) endDocument(f *cdp.Frame, d *document, why cdp.Reason) (removed []*PageTool, ended []*call) {
 	d.gone = true
 	for _, t := range d.tools {
 		removed = append(removed, t)
@@ -226,8 +226,14 @@ func (a *attachment) endDocument(d *document, why cdp.Reason) (removed []*PageTo
 			c.awaitNextDocument(why)
 			continue
 		}
-		if c.submitted != nil && (why.Kind == cdp.Navigated || why.Kind == cdp.Reloaded) {
-			continue
+		if why.Kind == cdp.Navigated || why.Kind == cdp.Reloaded {
+			// A document that goes at once may go before it can say that it was submitted.
+			if an := c.tool.Annotations; c.submitted == nil && an != nil && an.Autosubmit {
+				a.awaitAnswer(f, c)
+			}
+			if c.submitted != nil {
+				continue
+			}
 		}
 		ended = append(ended, c)
 	}

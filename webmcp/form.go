@@ -84,9 +84,13 @@ func (a *attachment) submitted(f *cdp.Frame, c *call, target string) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if c.ended {
-		return
+	if !c.ended {
+		a.awaitAnswer(to, c)
 	}
+}
+
+// awaitAnswer lets the next document of a frame answer a call, with a.mu held.
+func (a *attachment) awaitAnswer(to *cdp.Frame, c *call) {
 	c.waiting, c.submitted = "", to
 	a.answers[to] = append(a.answers[to], c)
 	if c.timer == nil {
