@@ -116,34 +116,39 @@ func serveWebMCPRun(ctx context.Context, o *serveWebMCPOptions) error {
 	if err != nil {
 		return &usageError{err, "aster help mcp serve webmcp"}
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		if err := bridge.Run(ctx); err != nil {
-			// The session lives on: webmcp_tabs tells the client the same.
-			o.log.Error("no browser", "err", err)
-		}
-	}()
-	grace := detachGrace
-	if opts.Launch != nil {
-		grace = closeGrace
-	}
 	b := host.Builtin{
 		Name: config.ServerWebMCP, Server: bridge.Server(), Resolve: host.ResolvePages(bridge),
 		Effect: func(string) guard.Effect { return guard.EffectRead }, // of the fixed tools; page tools have a class of their own
-		Close: func() error {
-			cancel()
-			select {
-			case <-ended:
-			case <-time.After(grace):
-				o.log.Warn("leaving the browser took too long")
-			}
-			return nil
-		},
+		Close:  o.runBridge(ctx, bridge, opts.Launch != nil),
 	}
 	return o.serveFront(ctx, &o.frontOptions, front, b, hint)
+}
+
+// runBridge attaches to the browser in the background: one that is not there is a state
+// of the server, which webmcp_tabs tells the client. The func that it returns leaves the
+// browser, and closes it where it was launched.
+func (a *app) runBridge(ctx context.Context, b *webmcp.Bridge, launched bool) (leave func() error) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := b.Run(ctx); err != nil {
+			a.log.Error("no browser", "err", err)
+		}
+	}()
+	grace := detachGrace
+	if launched {
+		grace = closeGrace
+	}
+	return func() error {
+		cancel()
+		select {
+		case <-ended:
+		case <-time.After(grace):
+			a.log.Warn("leaving the browser took too long")
+		}
+		return nil
+	}
 }
 
 // resolveBridge makes the options of the server: flags count more than the environment,

@@ -3,12 +3,10 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/aster-mcp/aster/cmd/aster/internal/config"
-	"github.com/aster-mcp/aster/cmd/aster/internal/guard"
 	"github.com/aster-mcp/aster/cmd/aster/internal/host"
 )
 
@@ -31,9 +29,9 @@ func (o *frontOptions) bind(cmd *cobra.Command) {
 
 // session are the options of the guard.
 func (o *frontOptions) session(a *app, c *config.Config) (*host.SessionOptions, error) {
-	mode := guard.Mode(o.approve)
-	if !slices.Contains([]guard.Mode{guard.ModeAuto, guard.ModeClient, guard.ModeAster, guard.ModeNever}, mode) {
-		return nil, usagef("--approve %q: choose client, aster or never", o.approve)
+	mode, err := approveMode(o.approve)
+	if err != nil {
+		return nil, err
 	}
 	dir, err := a.env.stateDir()
 	if err != nil {

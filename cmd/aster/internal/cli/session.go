@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -36,9 +35,9 @@ func (o *sessionOptions) bindSession(cmd *cobra.Command) {
 // open makes a session over the servers that are on, or only over those named. The
 // caller starts and closes it.
 func (o *sessionOptions) open(c *config.Config, only []string, approver guard.Approver) (*host.Session, error) {
-	mode := guard.Mode(o.approve)
-	if !slices.Contains([]guard.Mode{guard.ModeAuto, guard.ModeClient, guard.ModeAster, guard.ModeNever}, mode) {
-		return nil, usagef("--approve %q: choose client, aster or never", o.approve)
+	mode, err := approveMode(o.approve)
+	if err != nil {
+		return nil, err
 	}
 	dir, err := o.env.stateDir()
 	if err != nil {
@@ -52,6 +51,15 @@ func (o *sessionOptions) open(c *config.Config, only []string, approver guard.Ap
 		Config: c, Getenv: o.env.Getenv, Environ: os.Environ(), Logger: o.log, Version: thisBuild().Version, StateDir: dir,
 		Builtins: builtins, Only: only, Approver: approver, Approve: mode, ReadOnly: o.readOnly, Legacy: o.legacy,
 	})
+}
+
+// approveMode reads the value of --approve.
+func approveMode(text string) (guard.Mode, error) {
+	mode := guard.Mode(text)
+	if !slices.Contains([]guard.Mode{guard.ModeAuto, guard.ModeClient, guard.ModeAster, guard.ModeNever}, mode) {
+		return "", usagef("--approve %q: choose client, aster or never", text)
+	}
+	return mode, nil
 }
 
 // approver asks on the terminal, where a person is at it.
@@ -138,18 +146,6 @@ func (o *sessionOptions) webMCPBuiltin(c *config.Config) (host.Builtin, error) {
 		return host.Builtin{}, usagef("mcp.webmcp: %w", err)
 	}
 	b.Server().AddReceivingMiddleware(host.Recover(o.log))
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		if err := b.Run(ctx); err != nil {
-			o.log.Error("no browser", "err", err)
-		}
-	}()
-	grace := detachGrace
-	if opts.Launch != nil {
-		grace = closeGrace
-	}
 	return host.Builtin{
 		Name: config.ServerWebMCP, Server: b.Server(), Hidden: []string{"webmcp_call", "webmcp_tools"},
 		Effect: func(string) guard.Effect { return guard.EffectRead }, // of webmcp_tabs; page tools have an origin
@@ -159,15 +155,7 @@ func (o *sessionOptions) webMCPBuiltin(c *config.Config) (host.Builtin, error) {
 			}
 			return "", tool != "webmcp_tabs"
 		},
-		Close: func() error {
-			cancel()
-			select {
-			case <-ended:
-			case <-time.After(grace):
-				o.log.Warn("leaving the browser took too long")
-			}
-			return nil
-		},
+		Close: o.runBridge(context.Background(), b, opts.Launch != nil),
 	}, nil
 }
 
