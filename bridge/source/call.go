@@ -18,8 +18,8 @@ import (
 type CallOptions struct {
 	// Meta is sent as the request's _meta, without its progressToken.
 	Meta map[string]any
-	// Progress hears of the call's progress, one report at a time; total is 0
-	// where it is not known. It must not block.
+	// Progress hears of the call's progress, one report at a time and none after
+	// the call has returned; total is 0 where it is not known. It must not block.
 	Progress func(progress, total float64, message string)
 
 	// PassInput returns an [InputRequired] where a server of 2026-07-28 wants input

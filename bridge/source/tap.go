@@ -53,12 +53,15 @@ type tap struct {
 
 // A slot receives what belongs to one call of ours.
 type slot struct {
-	token    int64
-	ids      []string // requests sent with the token
-	raw      json.RawMessage
-	progress func(progress, total float64, message string)
-	pass     bool // a result that wants input is for the caller, not for the SDK
-	input    bool // raw is such a result; set before raw is released
+	token int64
+	ids   []string // requests sent with the token
+	raw   json.RawMessage
+	pass  bool // a result that wants input is for the caller, not for the SDK
+	input bool // raw is such a result; set before raw is released
+
+	// reporting is held while progress runs, so that none runs after the release.
+	reporting sync.Mutex
+	progress  func(progress, total float64, message string) // nil where nobody listens
 }
 
 // A sent is a request under way.
@@ -82,8 +85,12 @@ func (t *tap) open(progress func(progress, total float64, message string)) *slot
 	return s
 }
 
-// release forgets the slot and returns the raw result, nil if none came.
+// release forgets the slot and returns the raw result, nil if none came. It waits for
+// a report of progress under way; none follows.
 func (t *tap) release(s *slot) json.RawMessage {
+	s.reporting.Lock()
+	s.progress = nil
+	s.reporting.Unlock()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.slots, s.token)
@@ -106,7 +113,12 @@ func (t *tap) onProgress(token any, progress, total float64, message string) {
 	t.mu.Lock()
 	s := t.slots[int64(n)]
 	t.mu.Unlock()
-	if s != nil && s.progress != nil {
+	if s == nil {
+		return
+	}
+	s.reporting.Lock()
+	defer s.reporting.Unlock()
+	if s.progress != nil {
 		s.progress(progress, total, message)
 	}
 }
