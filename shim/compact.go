@@ -6,9 +6,10 @@ import (
 )
 
 // compact is the form of a script that goes to the page: without comments, indentation
-// and the spaces that only a reader needs, and with short names for variables. The
-// statements and their order, strings, and the names of globals, classes, interfaces and
-// properties, but for those of ownFields, stay as they are.
+// and the spaces that only a reader needs, with short names for variables, and with the
+// shorter of two words where both mean the same (see shorter). The statements and their
+// order, strings, and the names of globals, classes, interfaces and properties, but for
+// those of ownFields, stay as they are.
 //
 // It knows as much JavaScript as the scripts of this package use: no regular expression
 // literals, no template literals, no comments of the form /* */, no labels, no defaults
@@ -26,6 +27,8 @@ func compact(source string) string {
 		switch {
 		case t.role == property:
 			text = fieldName(t.text)
+		case shorter[t.text] != "":
+			text = shorter[t.text]
 		case short[t.text] == "":
 		case t.role == shorthand && short[t.text] != t.text:
 			text = fieldName(t.text) + ":" + short[t.text]
@@ -139,6 +142,11 @@ var fixedWords = func() map[string]bool {
 	}
 	return m
 }()
+
+// shorter has the words that another way to write them is shorter than. Nothing of the
+// scripts is assigned to twice that was declared const: the readable form, which has it
+// so, is run by a test.
+var shorter = map[string]string{"const": "let", "undefined": "void 0", "true": "!0", "false": "!1"}
 
 // ownFields are properties that only objects of the script have, and no other realm's
 // script reads.

@@ -15,7 +15,7 @@ func TestCompact(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ source, want string }{
 		{"// head\n\n(function (arg) {\n  // note\n  return arg + 1;  // end\n})", "(function(a){return a+1;})"},
-		{"const text = ' //  x ' + \"it's // {\";\n", `const a=' //  x '+"it's // {";`},
+		{"const text = ' //  x ' + \"it's // {\";\n", `let a=' //  x '+"it's // {";`},
 		{`X = 'a\' // b' + "\\" // c`, `X='a\' // b'+"\\"`},
 		{"A = B\nC = D", "A=B\nC=D"},
 		{"if (X) Y;\nelse Z;", "if(X)Y;else Z;"},
@@ -24,12 +24,14 @@ func TestCompact(t *testing.T) {
 		{"return 'x' in O ? #p in O : 1", "return'x'in O?#p in O:1"},
 		{"A\n  .b", "A.b"},
 		{"X = 'é' ;", "X='é';"},
-		{"const {one, two} = three.one, four = {one, x: two, [two]: one ? two : four};", "const{one:b,two:a}=d.one,c={one:b,x:a,[a]:b?a:c};"},
+		{"const {one, two} = three.one, four = {one, x: two, [two]: one ? two : four};", "let{one:b,two:a}=d.one,c={one:b,x:a,[a]:b?a:c};"},
 		{"let one, two, three;\none(two, three);", "let b,c,a;b(c,a);"},
 		{"X = {one() { two(); }, get two() {}, three: (...one) => two(...one)};", "X={one(){b();},get two(){},three:(...a)=>b(...a)};"},
 		{"class X { static one(one) {} #two; }", "class X{static one(a){}#two;}"},
-		{"function one({two}) { for (const x of two) if (x) { one(x); } }", "function a({two:b}){for(const c of b)if(c){a(c);}}"},
-		{"const a = window.a, {b} = self, of = 1;", "const a=window.a,{b}=self,of=1;"},
+		{"function one({two}) { for (const x of two) if (x) { one(x); } }", "function a({two:b}){for(let c of b)if(c){a(c);}}"},
+		{"const a = window.a, {b} = self, of = 1;", "let a=window.a,{b}=self,of=1;"},
+		{"return true; X = undefined; if (false) Y();", "return!0;X=void 0;if(!1)Y();"},
+		{"X = {true: undefined};", "X={true:void 0};"},
 	} {
 		if got := shim.Compact(tc.source); got != tc.want {
 			t.Errorf("%q becomes\n%q, want\n%q", tc.source, got, tc.want)
