@@ -80,7 +80,7 @@ func TestFinderHostileVersion(t *testing.T) {
 		}, false, "no answer within 2s"},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
+		t.Run("security row 19: "+tt.name, func(t *testing.T) {
 			t.Parallel()
 			e := cdptest.NewEndpoint(t, &cdptest.EndpointOptions{Version: tt.handler})
 			f, err := cdp.NewFinder(e.HTTP, nil)

@@ -108,7 +108,7 @@ func TestNormalizeSchema(t *testing.T) {
 		{"halves of surrogate pairs", [2]string{`{"type":"object","title":"\ud800x","properties":{"\udc00":{},"\ud83d\ude00":{}}}`, "{\"type\":\"object\",\"title\":\"\ufffdx\",\"properties\":{\"\ufffd\":{},\"😀\":{}}}"}, ``},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
+		t.Run("pitfall row 1: "+tt.name, func(t *testing.T) {
 			got, note := normalizeSchema(json.RawMessage(tt.schema[0]))
 			if string(got) != tt.schema[1] {
 				t.Errorf("schema\ngot  %s\nwant %s", clipText(string(got), 2000), clipText(tt.schema[1], 2000))

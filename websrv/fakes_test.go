@@ -394,7 +394,7 @@ func TestProvidersAnswer(t *testing.T) {
 func TestSlowBody(t *testing.T) {
 	f := newFakes(t)
 	for _, c := range clients() {
-		t.Run(c.name(), func(t *testing.T) {
+		t.Run("security row 17: "+c.name(), func(t *testing.T) {
 			s, server := f.server(t, f.only(c.keys, c.id)), f.by[c.fakeID()]
 			release := make(chan struct{})
 			defer close(release)

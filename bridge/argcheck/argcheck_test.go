@@ -233,7 +233,7 @@ func TestUnsupported(t *testing.T) {
 		{"dynamic reference across resources", `{"$dynamicAnchor":"n","$defs":{"a":{"$id":"https://example.com/a","$dynamicAnchor":"n"}},"properties":{"x":{"$dynamicRef":"#n"},"y":{"$ref":"https://example.com/a"}}}`, `several resources`},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
+		t.Run("security row 21, pitfall row 4: "+tt.name, func(t *testing.T) {
 			start := time.Now()
 			_, err := argcheck.New(json.RawMessage(tt.schema))
 			var unsupported *argcheck.UnsupportedError
@@ -270,7 +270,7 @@ func TestCheckIsBounded(t *testing.T) {
 		{"enum times items", `{"items":{"enum":[` + strings.Repeat(`"aaa",`, 5000) + `"b"]}}`, `[` + strings.Repeat(`"c",`, 100_000) + `"c"]`},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
+		t.Run("security row 21, pitfall row 5: "+tt.name, func(t *testing.T) {
 			c := mustNew(t, tt.schema)
 			start := time.Now()
 			m, err := c.Check(json.RawMessage(tt.args))

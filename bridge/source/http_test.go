@@ -132,7 +132,7 @@ func TestSessionLost(t *testing.T) {
 func TestOrigin(t *testing.T) {
 	other, stolen := site(t, handler(nil))
 	for _, code := range []int{301, 302, 303, 307, 308} {
-		t.Run(fmt.Sprint(code), func(t *testing.T) {
+		t.Run("security row 22, pitfall row 16: "+fmt.Sprint(code), func(t *testing.T) {
 			url, _ := site(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other, code) }))
 			s := open(t, source.Spec{Name: "s", URL: url, Headers: map[string]string{"X-Key": "secret-secret"}}, nil)
 			f := failure(t, s)

@@ -80,17 +80,19 @@ func TestEraRemembered(t *testing.T) {
 }
 
 func TestNoiseOnStdout(t *testing.T) {
-	s := open(t, fake(t, "noisy"), nil)
-	start(t, s)
-	for i := range 3 {
-		want := fmt.Sprintf(`{"n":%d}`, i)
-		if got := call(t, s, "echo", want); got != want {
-			t.Errorf("echo returned %q, want %q", got, want)
+	t.Run("pitfall row 8: lines that are no messages", func(t *testing.T) {
+		s := open(t, fake(t, "noisy"), nil)
+		start(t, s)
+		for i := range 3 {
+			want := fmt.Sprintf(`{"n":%d}`, i)
+			if got := call(t, s, "echo", want); got != want {
+				t.Errorf("echo returned %q, want %q", got, want)
+			}
 		}
-	}
-	if n := s.Status().Dropped; n < 10 {
-		t.Errorf("%d dropped messages are reported", n)
-	}
+		if n := s.Status().Dropped; n < 10 {
+			t.Errorf("%d dropped messages are reported", n)
+		}
+	})
 }
 
 func TestFailures(t *testing.T) {
@@ -169,26 +171,28 @@ func TestSignIn(t *testing.T) {
 }
 
 func TestEnvironment(t *testing.T) {
-	spec := fake(t, "silent", "DECLARED", "yes", "HOME", "/declared/home")
-	s := open(t, spec, &source.Options{DiscoverTimeout: time.Millisecond,
-		Environ: []string{"PATH=/bin", "HOME=/home/u", "LC_ALL=C", "AWS_SECRET_ACCESS_KEY=x", "MCPGODEBUG=a=1", "BASH_FUNC_x=() { :; }",
-			"HTTP_PROXY=http://u:p@proxy", "HTTPS_PROXY=http://proxy", "LANG=() { :; }"}})
-	start(t, s)
-	var got []string
-	if err := json.Unmarshal([]byte(call(t, s, "echo", `{"env":true}`)), &got); err != nil {
-		t.Fatal(err)
-	}
-	all := strings.Join(got, "\n") + "\n"
-	for _, want := range []string{"PATH=/bin", "HOME=/declared/home", "LC_ALL=C", "DECLARED=yes", "HTTPS_PROXY=http://proxy"} {
-		if !strings.Contains(all, want+"\n") {
-			t.Errorf("%s is missing", want)
+	t.Run("security row 15: the environment of a child", func(t *testing.T) {
+		spec := fake(t, "silent", "DECLARED", "yes", "HOME", "/declared/home")
+		s := open(t, spec, &source.Options{DiscoverTimeout: time.Millisecond,
+			Environ: []string{"PATH=/bin", "HOME=/home/u", "LC_ALL=C", "AWS_SECRET_ACCESS_KEY=x", "MCPGODEBUG=a=1", "BASH_FUNC_x=() { :; }",
+				"HTTP_PROXY=http://u:p@proxy", "HTTPS_PROXY=http://proxy", "LANG=() { :; }"}})
+		start(t, s)
+		var got []string
+		if err := json.Unmarshal([]byte(call(t, s, "echo", `{"env":true}`)), &got); err != nil {
+			t.Fatal(err)
 		}
-	}
-	for _, not := range []string{"AWS_", "MCPGODEBUG", "BASH_FUNC", "HTTP_PROXY=http://u", "LANG=", "/home/u"} {
-		if strings.Contains(all, not) {
-			t.Errorf("%s was passed on", not)
+		all := strings.Join(got, "\n") + "\n"
+		for _, want := range []string{"PATH=/bin", "HOME=/declared/home", "LC_ALL=C", "DECLARED=yes", "HTTPS_PROXY=http://proxy"} {
+			if !strings.Contains(all, want+"\n") {
+				t.Errorf("%s is missing", want)
+			}
 		}
-	}
+		for _, not := range []string{"AWS_", "MCPGODEBUG", "BASH_FUNC", "HTTP_PROXY=http://u", "LANG=", "/home/u"} {
+			if strings.Contains(all, not) {
+				t.Errorf("%s was passed on", not)
+			}
+		}
+	})
 }
 
 // TestEnd ends children that do not want to, with all that they started.

@@ -155,7 +155,7 @@ func TestListBounds(t *testing.T) {
 		{"no tools", map[string]string{"": `"error":{"code":-32601,"message":"no such method"}`}, 0, ""},
 		{"error", map[string]string{"": `"error":{"code":-32000,"message":"database down"}`}, 0, "tools/list: database down (-32000)"},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
+		t.Run("pitfall row 13: "+tt.name, func(t *testing.T) {
 			s := open(t, lists(tt.pages), nil)
 			start(t, s)
 			st := s.Status()
@@ -215,7 +215,7 @@ func TestResults(t *testing.T) {
 		{"bad isError", `{"content":[],"isError":"yes"}`, `{"content":[],"isError":true}`},
 		{"doubled", `{"content":[],"isError":true,"isError":false}`, `{"content":[],"isError":false}`},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
+		t.Run("pitfall row 11: "+tt.name, func(t *testing.T) {
 			answer = `"result":` + tt.result
 			got, err := s.Call(ctxFor(t), "echo", nil, nil)
 			if err != nil {

@@ -43,47 +43,49 @@ func readAll(t testing.TB, path string) (entries []*guard.Entry, torn int) {
 }
 
 func TestLogWritesLines(t *testing.T) {
-	path := logPath(t)
-	l := guard.NewLog(path, nil)
-	if _, err := os.Stat(filepath.Dir(path)); !errors.Is(err, fs.ErrNotExist) {
-		t.Error("NewLog made the directory before the first entry")
-	}
-	if err := errors.Join(l.Begin(t.Context(), begin("1")), l.End(t.Context(), end("1", guard.OutcomeSuccess)), l.Close()); err != nil {
-		t.Fatal(err)
-	}
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := `{"id":"1","event":"begin","time":"2027-01-15T08:00:00Z","tool":"fs/read","decision":"allow","by":"rule","arguments":{"path":"/x"}}
+	t.Run("security row 13: mode 0600", func(t *testing.T) {
+		path := logPath(t)
+		l := guard.NewLog(path, nil)
+		if _, err := os.Stat(filepath.Dir(path)); !errors.Is(err, fs.ErrNotExist) {
+			t.Error("NewLog made the directory before the first entry")
+		}
+		if err := errors.Join(l.Begin(t.Context(), begin("1")), l.End(t.Context(), end("1", guard.OutcomeSuccess)), l.Close()); err != nil {
+			t.Fatal(err)
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := `{"id":"1","event":"begin","time":"2027-01-15T08:00:00Z","tool":"fs/read","decision":"allow","by":"rule","arguments":{"path":"/x"}}
 {"id":"1","event":"end","time":"2027-01-15T08:00:01Z","tool":"fs/read","outcome":"success","duration_ms":12,"result_bytes":34}
 `
-	if diff := cmp.Diff(want, string(raw)); diff != "" {
-		t.Errorf("file (-want +got):\n%s", diff)
-	}
-	if err := l.Begin(t.Context(), begin("2")); !errors.Is(err, guard.ErrLogClosed) {
-		t.Errorf("after Close: %v, want ErrLogClosed", err)
-	}
-	if runtime.GOOS == "windows" {
-		return
-	}
-	for p, want := range map[string]fs.FileMode{path: 0o600, filepath.Dir(path): 0o700} {
-		if info, err := os.Stat(p); err != nil || info.Mode().Perm() != want {
-			t.Errorf("%s has mode %v, want %v (%v)", p, info.Mode().Perm(), want, err)
+		if diff := cmp.Diff(want, string(raw)); diff != "" {
+			t.Errorf("file (-want +got):\n%s", diff)
 		}
-	}
-	// A file that others could read is closed to them.
-	if err := os.Chmod(path, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	l = guard.NewLog(path, nil)
-	defer l.Close()
-	if err := l.Begin(t.Context(), begin("3")); err != nil {
-		t.Fatal(err)
-	}
-	if info, _ := os.Stat(path); info.Mode().Perm() != 0o600 {
-		t.Errorf("the mode stayed %v", info.Mode().Perm())
-	}
+		if err := l.Begin(t.Context(), begin("2")); !errors.Is(err, guard.ErrLogClosed) {
+			t.Errorf("after Close: %v, want ErrLogClosed", err)
+		}
+		if runtime.GOOS == "windows" {
+			return
+		}
+		for p, want := range map[string]fs.FileMode{path: 0o600, filepath.Dir(path): 0o700} {
+			if info, err := os.Stat(p); err != nil || info.Mode().Perm() != want {
+				t.Errorf("%s has mode %v, want %v (%v)", p, info.Mode().Perm(), want, err)
+			}
+		}
+		// A file that others could read is closed to them.
+		if err := os.Chmod(path, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		l = guard.NewLog(path, nil)
+		defer l.Close()
+		if err := l.Begin(t.Context(), begin("3")); err != nil {
+			t.Fatal(err)
+		}
+		if info, _ := os.Stat(path); info.Mode().Perm() != 0o600 {
+			t.Errorf("the mode stayed %v", info.Mode().Perm())
+		}
+	})
 }
 
 // A crash may tear the last line at any byte. What was whole before stays readable, and so

@@ -38,7 +38,7 @@ func TestInvokeRecordsEveryOutcome(t *testing.T) {
 		{"no way to ask", request("gh", "x", `{}`), nil, false, "deny", guard.OutcomeDenied, guard.ErrNoWayToAsk},
 		{"bad arguments", request("fs", "read", `{"a":1,"a":2}`), nil, false, "deny", guard.OutcomeDenied, guard.ErrBadArguments},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
+		t.Run("security row 13: "+tt.name, func(t *testing.T) {
 			g, m := newGuard(t, guard.Options{Policy: policy(t, allow)})
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -380,33 +380,35 @@ func TestRefusalSaysHowToAllow(t *testing.T) {
 
 // Secrets reach neither the record nor an error, wherever a call carries them.
 func TestCanary(t *testing.T) {
-	const canary = "canary-0123456789"
-	path := logPath(t)
-	log := guard.NewLog(path, nil)
-	defer log.Close()
-	g, _ := newGuard(t, guard.Options{Auditor: log, Redactor: guard.NewRedactor("Bearer " + canary),
-		Policy: policy(t, guard.PolicyOptions{Rules: []guard.Rule{{Action: guard.Allow, Tools: []string{"fs"}}, {Action: guard.Deny, Tools: []string{"fs/deny"}, Reason: "not " + canary}}})})
-	req := request("fs", "read", fmt.Sprintf(`{"%s":1,"list":["x%sx"],"url":"https://u:%s@h/?k=%s"}`, canary, canary, canary, canary))
-	req.Client, req.Session, req.Origin = guard.Client{Name: canary, Version: canary}, canary, "https://"+canary+".example"
-	_ = g.Invoke(t.Context(), req, func(context.Context, json.RawMessage) (guard.Report, error) {
-		return guard.Report{IsError: true, Error: "bad token " + canary}, nil
-	})
-	_ = g.Invoke(t.Context(), req, func(context.Context, json.RawMessage) (guard.Report, error) {
-		return guard.Report{}, errors.New("401 for " + canary)
-	})
-	req.Tool.Name = "deny"
-	_ = g.Invoke(t.Context(), req, nil)
-	n := 0
-	for e, err := range guard.ReadLog(path, nil) {
-		if err != nil {
-			t.Fatal(err)
+	t.Run("security row 14: in the record", func(t *testing.T) {
+		const canary = "canary-0123456789"
+		path := logPath(t)
+		log := guard.NewLog(path, nil)
+		defer log.Close()
+		g, _ := newGuard(t, guard.Options{Auditor: log, Redactor: guard.NewRedactor("Bearer " + canary),
+			Policy: policy(t, guard.PolicyOptions{Rules: []guard.Rule{{Action: guard.Allow, Tools: []string{"fs"}}, {Action: guard.Deny, Tools: []string{"fs/deny"}, Reason: "not " + canary}}})})
+		req := request("fs", "read", fmt.Sprintf(`{"%s":1,"list":["x%sx"],"url":"https://u:%s@h/?k=%s"}`, canary, canary, canary, canary))
+		req.Client, req.Session, req.Origin = guard.Client{Name: canary, Version: canary}, canary, "https://"+canary+".example"
+		_ = g.Invoke(t.Context(), req, func(context.Context, json.RawMessage) (guard.Report, error) {
+			return guard.Report{IsError: true, Error: "bad token " + canary}, nil
+		})
+		_ = g.Invoke(t.Context(), req, func(context.Context, json.RawMessage) (guard.Report, error) {
+			return guard.Report{}, errors.New("401 for " + canary)
+		})
+		req.Tool.Name = "deny"
+		_ = g.Invoke(t.Context(), req, nil)
+		n := 0
+		for e, err := range guard.ReadLog(path, nil) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			n++
+			if raw, _ := json.Marshal(e); strings.Contains(string(raw), canary) {
+				t.Errorf("the entry holds the secret: %s", raw)
+			}
 		}
-		n++
-		if raw, _ := json.Marshal(e); strings.Contains(string(raw), canary) {
-			t.Errorf("the entry holds the secret: %s", raw)
+		if n != 6 {
+			t.Errorf("%d entries, want 6", n)
 		}
-	}
-	if n != 6 {
-		t.Errorf("%d entries, want 6", n)
-	}
+	})
 }

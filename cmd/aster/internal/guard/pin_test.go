@@ -66,7 +66,7 @@ func TestEveryFieldIsPinned(t *testing.T) {
 		"annotations":  func(x *bridge.Tool, _ *string) { x.Annotations = &bridge.Annotations{Title: "T", ReadOnlyHint: true} },
 		"instructions": func(_ *bridge.Tool, s *string) { *s = "Use me wisely!" },
 	} {
-		t.Run(field, func(t *testing.T) {
+		t.Run("security row 1: "+field, func(t *testing.T) {
 			pins := openPins(t, filepath.Join(t.TempDir(), "pins.json"))
 			g, _ := newGuard(t, guard.Options{Pins: pins, Policy: policy(t, guard.PolicyOptions{Mode: guard.ModeNever})})
 			x, instructions := fullTool("x"), "Use me wisely."
@@ -117,51 +117,53 @@ func TestEveryFieldIsPinned(t *testing.T) {
 }
 
 func TestPinStatusesDriveAll(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "state", "pins.json")
-	pins := openPins(t, path)
-	a, b, c := fullTool("a"), fullTool("b"), fullTool("c")
-	observe(t, pins, "", a, b)
-	r := observe(t, pins, "", a, b, c)
-	if diff := cmp.Diff([]string{"a", "b"}, names(r.Usable)); diff != "" {
-		t.Errorf("usable with a new tool (-want +got):\n%s", diff)
-	}
-	if len(r.Held) != 1 || r.Held[0].Tool != "c" || r.Held[0].State != "new" || len(r.Held[0].Fields) == 0 {
-		t.Errorf("held: %+v, want c as new with its fields", r.Held)
-	}
-	for x, want := range map[string]guard.PinStatus{"a": guard.PinApproved, "c": guard.PinNew, "d": guard.PinUnknown} {
-		if got := pins.Status("npx gh", "", fullTool(x)); got != want {
-			t.Errorf("status of %s: %s, want %s", x, got, want)
+	t.Run("security row 3: one status drives all", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "state", "pins.json")
+		pins := openPins(t, path)
+		a, b, c := fullTool("a"), fullTool("b"), fullTool("c")
+		observe(t, pins, "", a, b)
+		r := observe(t, pins, "", a, b, c)
+		if diff := cmp.Diff([]string{"a", "b"}, names(r.Usable)); diff != "" {
+			t.Errorf("usable with a new tool (-want +got):\n%s", diff)
 		}
-	}
-	// What only reorders its schema did not change.
-	a2 := a
-	a2.InputSchema = json.RawMessage(` { "properties" : {"path":{"type":"string"}}, "type":"object" } `)
-	if r := observe(t, pins, "", a2); len(r.Usable) != 1 || cmp.Diff([]string{"b"}, r.Removed) != "" {
-		t.Errorf("the same tool with another order of keys, without b: %+v", r)
-	}
-	if r := observe(t, pins, "", a, b, c, b); cmp.Diff([]string{"a", "b"}, names(r.Usable)) != "" {
-		t.Errorf("b came back, and twice: usable %v, want a and b once", names(r.Usable))
-	}
-	// Another thing under the same name has a baseline of its own.
-	if r, err := pins.Observe(guard.Observation{Server: "gh", Identity: "other", Tools: []bridge.Tool{c}}); err != nil || !r.First || len(r.Usable) != 1 {
-		t.Errorf("another identity: %+v, %v, want a baseline", r, err)
-	}
-	// Another process knows the same.
-	if got := openPins(t, path).Status("npx gh", "", c); got != guard.PinNew {
-		t.Errorf("read anew: c is %s, want new", got)
-	}
-	if _, err := pins.Approve("gh/none", nil); !errors.Is(err, guard.ErrNotPinned) {
-		t.Errorf("Approve of nothing: %v, want ErrNotPinned", err)
-	}
-	if n, err := pins.Forget("gh"); n != 2 || err != nil {
-		t.Errorf("Forget = %d, %v, want 2", n, err)
-	}
-	if r := observe(t, pins, "", c); !r.First || len(r.Usable) != 1 {
-		t.Errorf("after Forget: %+v, want a baseline", r)
-	}
-	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
-		t.Errorf("the file: %v, %v, want mode 0600", info, err)
-	}
+		if len(r.Held) != 1 || r.Held[0].Tool != "c" || r.Held[0].State != "new" || len(r.Held[0].Fields) == 0 {
+			t.Errorf("held: %+v, want c as new with its fields", r.Held)
+		}
+		for x, want := range map[string]guard.PinStatus{"a": guard.PinApproved, "c": guard.PinNew, "d": guard.PinUnknown} {
+			if got := pins.Status("npx gh", "", fullTool(x)); got != want {
+				t.Errorf("status of %s: %s, want %s", x, got, want)
+			}
+		}
+		// What only reorders its schema did not change.
+		a2 := a
+		a2.InputSchema = json.RawMessage(` { "properties" : {"path":{"type":"string"}}, "type":"object" } `)
+		if r := observe(t, pins, "", a2); len(r.Usable) != 1 || cmp.Diff([]string{"b"}, r.Removed) != "" {
+			t.Errorf("the same tool with another order of keys, without b: %+v", r)
+		}
+		if r := observe(t, pins, "", a, b, c, b); cmp.Diff([]string{"a", "b"}, names(r.Usable)) != "" {
+			t.Errorf("b came back, and twice: usable %v, want a and b once", names(r.Usable))
+		}
+		// Another thing under the same name has a baseline of its own.
+		if r, err := pins.Observe(guard.Observation{Server: "gh", Identity: "other", Tools: []bridge.Tool{c}}); err != nil || !r.First || len(r.Usable) != 1 {
+			t.Errorf("another identity: %+v, %v, want a baseline", r, err)
+		}
+		// Another process knows the same.
+		if got := openPins(t, path).Status("npx gh", "", c); got != guard.PinNew {
+			t.Errorf("read anew: c is %s, want new", got)
+		}
+		if _, err := pins.Approve("gh/none", nil); !errors.Is(err, guard.ErrNotPinned) {
+			t.Errorf("Approve of nothing: %v, want ErrNotPinned", err)
+		}
+		if n, err := pins.Forget("gh"); n != 2 || err != nil {
+			t.Errorf("Forget = %d, %v, want 2", n, err)
+		}
+		if r := observe(t, pins, "", c); !r.First || len(r.Usable) != 1 {
+			t.Errorf("after Forget: %+v, want a baseline", r)
+		}
+		if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+			t.Errorf("the file: %v, %v, want mode 0600", info, err)
+		}
+	})
 }
 
 // What is approved is what was shown, not what the server put in its place meanwhile.

@@ -184,33 +184,35 @@ func TestStrictestRuleWins(t *testing.T) {
 
 // Read-only beats every rule, mode and hint of a tool that is not known to only read.
 func TestReadOnlyBeatsAll(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(3, 4))
-	for n := range 600 {
-		opts := guard.PolicyOptions{ReadOnly: true, Mode: []guard.Mode{guard.ModeAuto, guard.ModeClient, guard.ModeAster, guard.ModeNever}[rnd.IntN(4)]}
-		for range rnd.IntN(4) {
-			opts.Rules = append(opts.Rules, guard.Rule{Action: guard.Allow, Tools: []string{"*"}})
-		}
-		req := request("fs", "write", `{}`)
-		req.Class, req.Effect, req.Trusted, req.Direct = guard.Class(rnd.IntN(3)), guard.Effect(rnd.IntN(4)), rnd.IntN(2) == 0, rnd.IntN(2) == 0
-		if rnd.IntN(2) == 0 {
-			req.Tool.Annotations = &bridge.Annotations{ReadOnlyHint: rnd.IntN(2) == 0}
+	t.Run("security row 25: read-only wins", func(t *testing.T) {
+		rnd := rand.New(rand.NewPCG(3, 4))
+		for n := range 600 {
+			opts := guard.PolicyOptions{ReadOnly: true, Mode: []guard.Mode{guard.ModeAuto, guard.ModeClient, guard.ModeAster, guard.ModeNever}[rnd.IntN(4)]}
+			for range rnd.IntN(4) {
+				opts.Rules = append(opts.Rules, guard.Rule{Action: guard.Allow, Tools: []string{"*"}})
+			}
+			req := request("fs", "write", `{}`)
+			req.Class, req.Effect, req.Trusted, req.Direct = guard.Class(rnd.IntN(3)), guard.Effect(rnd.IntN(4)), rnd.IntN(2) == 0, rnd.IntN(2) == 0
 			if rnd.IntN(2) == 0 {
-				req.Tool.Annotations.DestructiveHint = yes()
+				req.Tool.Annotations = &bridge.Annotations{ReadOnlyHint: rnd.IntN(2) == 0}
+				if rnd.IntN(2) == 0 {
+					req.Tool.Annotations.DestructiveHint = yes()
+				}
+			}
+			a := req.Tool.Annotations
+			reads := req.Class == guard.ClassBuiltin && req.Effect == guard.EffectRead ||
+				req.Class == guard.ClassServer && req.Trusted && a != nil && a.ReadOnlyHint && a.DestructiveHint == nil
+			if d := decide(t, policy(t, opts), req); !reads && (d.Action != guard.Deny || d.By != "read-only") {
+				t.Fatalf("round %d: %s by %s for %+v, want a denial by read-only", n, d.Action, d.By, req)
 			}
 		}
-		a := req.Tool.Annotations
-		reads := req.Class == guard.ClassBuiltin && req.Effect == guard.EffectRead ||
-			req.Class == guard.ClassServer && req.Trusted && a != nil && a.ReadOnlyHint && a.DestructiveHint == nil
-		if d := decide(t, policy(t, opts), req); !reads && (d.Action != guard.Deny || d.By != "read-only") {
-			t.Fatalf("round %d: %s by %s for %+v, want a denial by read-only", n, d.Action, d.By, req)
+		p := policy(t, guard.PolicyOptions{ReadOnly: true, ReadOnlyTools: []string{"fs/read*"}, Rules: []guard.Rule{{Action: guard.Deny, Tools: []string{"fs/read_secret"}}, {Action: guard.Allow, Tools: []string{"fs"}}}})
+		for name, want := range map[string]guard.Action{"read_file": guard.Allow, "read_secret": guard.Deny, "write": guard.Deny} {
+			if d := decide(t, p, request("fs", name, "")); d.Action != want {
+				t.Errorf("read-only with a list of readers: fs/%s: %s, want %s", name, d.Action, want)
+			}
 		}
-	}
-	p := policy(t, guard.PolicyOptions{ReadOnly: true, ReadOnlyTools: []string{"fs/read*"}, Rules: []guard.Rule{{Action: guard.Deny, Tools: []string{"fs/read_secret"}}, {Action: guard.Allow, Tools: []string{"fs"}}}})
-	for name, want := range map[string]guard.Action{"read_file": guard.Allow, "read_secret": guard.Deny, "write": guard.Deny} {
-		if d := decide(t, p, request("fs", name, "")); d.Action != want {
-			t.Errorf("read-only with a list of readers: fs/%s: %s, want %s", name, d.Action, want)
-		}
-	}
+	})
 }
 
 func TestGlobs(t *testing.T) {

@@ -28,7 +28,7 @@ func TestCleanAndShow(t *testing.T) {
 		{"other scripts", "日本語 עברית", "日本語 עברית", "日本語 עברית"},
 		{"no-break space", "a\u00a0b", "a b", `a\u{a0}b`},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
+		t.Run("security row 10: "+tt.name, func(t *testing.T) {
 			if got := guard.Clean(tt.in, 0); got != tt.clean {
 				t.Errorf("Clean(%q) = %q, want %q", tt.in, got, tt.clean)
 			}

@@ -182,7 +182,7 @@ func TestHTTPRefuses(t *testing.T) {
 		{"over the bound", `{"jsonrpc":"2.0","id":1,"method":"x","params":{"p":"` + strings.Repeat("x", 3000) + `"}}`, nil, 413},
 		{"made-up session", hello, []string{"Mcp-Session-Id: guess"}, 404},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
+		t.Run("security row 18: "+tt.name, func(t *testing.T) {
 			if got, text := send(t, addr, "POST", host.HTTPPath, tt.body, tt.header...); got != tt.want {
 				t.Errorf("%d, want %d: %s", got, tt.want, text)
 			} else if strings.Contains(text, testToken) {

@@ -21,7 +21,7 @@ func TestRecover(t *testing.T) {
 	for _, revision := range revisions {
 		w := open(t, revision, nil)
 		for i, tt := range tests {
-			t.Run(revision+"/"+tt.tool, func(t *testing.T) {
+			t.Run("pitfall row 3: "+revision+"/"+tt.tool, func(t *testing.T) {
 				w.t = t
 				w.send(call(10+i, tt.tool, revision))
 				got := w.recv()

@@ -244,7 +244,7 @@ func TestHostileLines(t *testing.T) {
 	for _, revision := range []string{"2025-11-25", "2026-07-28"} {
 		w := open(t, revision, nil)
 		for i, tt := range tests {
-			t.Run(revision+"/"+tt.name, func(t *testing.T) {
+			t.Run("pitfall row 9: "+revision+"/"+tt.name, func(t *testing.T) {
 				w.t = t
 				w.send(tt.line)
 				if got := w.recv(); !strings.Contains(got, tt.want) {

@@ -52,13 +52,15 @@ func TestGuard(t *testing.T) {
 }
 
 func TestCheckPage(t *testing.T) {
-	for page, want := range map[string]bool{
-		"https://login.example/authorize?x=1": true, "http://127.0.0.1:8080/a": true, "http://localhost/a": true, "http://[::1]/a": true,
-		"http://login.example/": false, "javascript:alert(1)": false, "file:///etc/passwd": false, "https://": false,
-		"https://u:p@login.example/": false, "http://127.0.0.1.evil.example/": false, "$(touch x)": false, "data:text/html,x": false,
-	} {
-		if err := checkPage(page); (err == nil) != want {
-			t.Errorf("%s: %v, want accepted %v", page, err, want)
+	t.Run("security row 23: pages of a login", func(t *testing.T) {
+		for page, want := range map[string]bool{
+			"https://login.example/authorize?x=1": true, "http://127.0.0.1:8080/a": true, "http://localhost/a": true, "http://[::1]/a": true,
+			"http://login.example/": false, "javascript:alert(1)": false, "file:///etc/passwd": false, "https://": false,
+			"https://u:p@login.example/": false, "http://127.0.0.1.evil.example/": false, "$(touch x)": false, "data:text/html,x": false,
+		} {
+			if err := checkPage(page); (err == nil) != want {
+				t.Errorf("%s: %v, want accepted %v", page, err, want)
+			}
 		}
-	}
+	})
 }
