@@ -2,210 +2,198 @@ package argcheck
 
 import (
 	"cmp"
-	"errors"
+	"encoding/json"
 	"maps"
 	"slices"
-	"strings"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
+	"strconv"
 )
 
-// baseURL names the schema to the compiler, for references to start from.
-const baseURL = "https://schema.invalid/"
-
-// refuseLoader is a [jsonschema.URLLoader] that loads nothing. The metaschemas
-// of the known drafts do not come through it.
-type refuseLoader struct{}
-
-func (refuseLoader) Load(string) (any, error) { return nil, errNotLoaded }
-
-var errNotLoaded = errors.New("nothing is loaded")
-
-// compile reads a schema and copies it into nodes.
+// compile reads a schema into nodes.
 func compile(doc any) (*node, error) {
-	c := jsonschema.NewCompiler()
-	c.UseLoader(refuseLoader{})
-	c.UseRegexpEngine(compileRegexp)
-	if err := c.AddResource(baseURL, doc); err != nil {
-		return nil, unsupported("its schema cannot be read: %v", err)
-	}
-	s, err := c.Compile(baseURL)
+	r, err := read(doc)
 	if err != nil {
-		return nil, unsupported("%s", compileReason(err))
+		return nil, err
 	}
-	t := translator{nodes: map[*jsonschema.Schema]*node{}}
-	root := t.node(s)
-	for len(t.queue) > 0 {
-		next := t.queue[0]
-		t.queue = t.queue[1:]
-		t.fill(t.nodes[next], next)
+	root := r.node(r.spots[""])
+	used := map[*resource]bool{}
+	for len(r.pending) > 0 {
+		next := r.pending[0]
+		r.pending = r.pending[1:]
+		used[next.res] = true
+		if err := r.fill(next); err != nil {
+			return nil, err
+		}
 	}
-	if t.dynamic && t.resources() > 1 {
+	if r.dynamic && len(used) > 1 {
 		return nil, unsupported("its schema uses $dynamicRef or $recursiveRef across several resources")
 	}
 	return root, checkComposition(root)
 }
 
-// compileReason puts the compiler's error into plain words.
-func compileReason(err error) string {
-	var outside *jsonschema.LoadURLError
-	var invalid *jsonschema.SchemaValidationError
-	switch {
-	case errors.As(err, &outside):
-		url := strings.TrimPrefix(outside.URL, baseURL)
-		return "its schema refers to " + quote(url) + ", which is not part of it and is not loaded"
-	case errors.As(err, &invalid):
-		return "its schema is not a valid one: " + firstFault(invalid.Err)
-	}
-	return "its schema cannot be compiled: " + clean(strings.ReplaceAll(err.Error(), baseURL, ""), maxReasonRunes)
-}
-
-// firstFault names one fault that the metaschema found, always the same one.
-func firstFault(err error) string {
-	var verr *jsonschema.ValidationError
-	if !errors.As(err, &verr) {
-		return clean(err.Error(), maxReasonRunes)
-	}
-	printer := message.NewPrinter(language.English)
-	best, bestRank := "", -1
-	var walk func(e *jsonschema.ValidationError)
-	walk = func(e *jsonschema.ValidationError) {
-		for _, cause := range e.Causes {
-			walk(cause)
-		}
-		if len(e.Causes) > 0 || e.ErrorKind == nil {
-			return
-		}
-		path := make([]any, len(e.InstanceLocation))
-		for i, tok := range e.InstanceLocation {
-			path[i] = tok
-		}
-		text := "at " + pointerOf(path) + ": " + clean(e.ErrorKind.LocalizedString(printer), maxReasonRunes)
-		rank := 2 * len(path)
-		if _, enum := e.ErrorKind.(*kind.Enum); enum {
-			rank++ // of "one of these types" and "or an array of them" the first is meant
-		}
-		if rank > bestRank || rank == bestRank && text < best {
-			best, bestRank = text, rank
-		}
-	}
-	walk(verr)
-	return best
-}
-
-// translator copies compiled schemas into nodes, each once.
-type translator struct {
-	nodes   map[*jsonschema.Schema]*node
-	queue   []*jsonschema.Schema
-	dynamic bool
-}
-
-// node returns the node of s, which may be filled later; nil for nil.
-func (t *translator) node(s *jsonschema.Schema) *node {
+// node returns the node of a spot, which may be filled later. The metaschema of a
+// draft, nil, is taken for what it asks of every schema.
+func (r *reader) node(s *spot) *node {
 	if s == nil {
+		return &node{types: typeObject | typeBoolean}
+	}
+	if s.node == nil {
+		s.node = &node{}
+		r.pending = append(r.pending, s)
+	}
+	return s.node
+}
+
+// A keywords reads the keywords of one schema. Those that its draft does not have
+// read as absent.
+type keywords struct {
+	*reader
+	*spot
+	obj map[string]any
+}
+
+// get is the value of a keyword, nil where there is none.
+func (k keywords) get(keyword string) any {
+	if k.res.draft.shapeOf(keyword) == shapeAny {
 		return nil
 	}
-	n, ok := t.nodes[s]
-	if !ok {
-		n = &node{}
-		t.nodes[s] = n
-		t.queue = append(t.queue, s)
-	}
-	return n
+	return k.obj[keyword]
 }
 
-func (t *translator) list(list []*jsonschema.Schema) []*node {
+// sub is the node of a keyword that holds a schema.
+func (k keywords) sub(keyword string) *node {
+	if k.get(keyword) == nil {
+		return nil
+	}
+	return k.reader.node(k.spots[k.at+"/"+keyword])
+}
+
+// subs are the nodes of a keyword that holds a list of schemas.
+func (k keywords) subs(keyword string) []*node {
+	list, _ := k.get(keyword).([]any)
 	var nodes []*node
-	for _, s := range list {
-		nodes = append(nodes, t.node(s))
+	for i := range list {
+		nodes = append(nodes, k.reader.node(k.spots[k.at+"/"+keyword+"/"+strconv.Itoa(i)]))
 	}
 	return nodes
 }
 
-// either returns the node of a keyword that takes a boolean or a schema.
-func (t *translator) either(v any) *node {
-	switch v := v.(type) {
-	case bool:
-		return &node{never: !v}
-	case *jsonschema.Schema:
-		return t.node(v)
+// named is the node of one of the schemas that a keyword holds by name.
+func (k keywords) named(keyword, name string) *node {
+	return k.reader.node(k.spots[k.at+"/"+keyword+"/"+escape(name)])
+}
+
+func (k keywords) names(keyword string) []string {
+	named, _ := k.get(keyword).(map[string]any)
+	return slices.Sorted(maps.Keys(named))
+}
+
+func (k keywords) count(keyword string) *int {
+	n, ok := k.get(keyword).(json.Number)
+	if !ok {
+		return nil
+	}
+	v := int(rational(n).Num().Int64()) // clamped by the pre-check
+	return &v
+}
+
+func (k keywords) limit(keyword string) *limit {
+	if n, ok := k.get(keyword).(json.Number); ok {
+		return newLimit(rational(n))
 	}
 	return nil
 }
 
-// resources counts the resources that the schema consists of.
-func (t *translator) resources() int {
-	ids := map[string]bool{}
-	for s := range t.nodes {
-		url, _, _ := strings.Cut(s.Location, "#")
-		ids[url] = true
-		if s.ID != "" && s.Location != baseURL+"#" {
-			ids[s.Location] = true
+func (k keywords) strings(keyword string) []string { return stringsOf(k.get(keyword)) }
+
+func stringsOf(v any) []string {
+	list, _ := v.([]any)
+	var texts []string
+	for _, item := range list {
+		if s, ok := item.(string); ok {
+			texts = append(texts, s)
 		}
 	}
-	return len(ids)
+	return texts
 }
 
-func (t *translator) fill(n *node, s *jsonschema.Schema) {
-	if s.Bool != nil {
-		n.never = !*s.Bool
-		return
+// pattern compiles a regular expression that stands at a keyword.
+func (k keywords) pattern(re, keyword string) (*jsRegexp, error) {
+	compiled, err := compileRegexp(re)
+	if err != nil {
+		return nil, invalid(k.at+"/"+keyword, quote(re)+" is not a regular expression: "+clean(err.Error(), maxReasonRunes))
 	}
-	if s.Ref != nil {
-		n.refs = append(n.refs, t.node(s.Ref))
-		if s.DraftVersion < 2019 {
-			return // the drafts up to 7 ignore what stands beside $ref
-		}
-	}
-	if s.RecursiveRef != nil {
-		t.dynamic = true
-		n.refs = append(n.refs, t.node(s.RecursiveRef))
-	}
-	if s.DynamicRef != nil {
-		t.dynamic = true
-		n.refs = append(n.refs, t.node(s.DynamicRef.Ref))
-	}
-	n.allOf, n.anyOf, n.oneOf = t.list(s.AllOf), t.list(s.AnyOf), t.list(s.OneOf)
-	n.not, n.cond, n.then, n.els = t.node(s.Not), t.node(s.If), t.node(s.Then), t.node(s.Else)
-	n.dependents = t.dependents(s)
-	n.types = typesOf(s.Types)
-	if s.Enum != nil {
-		n.enum, n.hasEnum = s.Enum.Values, true
-	}
-	n.constant = s.Const
-	n.object, n.array = t.object(s), t.array(s)
-	if s.MinLength != nil || s.MaxLength != nil || s.Pattern != nil {
-		n.text = &textRules{min: s.MinLength, max: s.MaxLength}
-		n.text.pattern, _ = s.Pattern.(*jsRegexp)
-	}
-	if s.Minimum != nil || s.Maximum != nil || s.ExclusiveMinimum != nil || s.ExclusiveMaximum != nil || s.MultipleOf != nil {
-		n.number = &numberRules{
-			min: newLimit(s.Minimum), max: newLimit(s.Maximum),
-			above: newLimit(s.ExclusiveMinimum), below: newLimit(s.ExclusiveMaximum),
-			multiple: newLimit(s.MultipleOf),
-		}
-	}
-	n.unevaluatedProps, n.unevaluatedItems = t.node(s.UnevaluatedProperties), t.node(s.UnevaluatedItems)
+	return compiled, nil
 }
 
-func (t *translator) dependents(s *jsonschema.Schema) []dependent {
+// fill makes the node of a spot.
+func (r *reader) fill(s *spot) error {
+	if b, ok := s.value.(bool); ok {
+		s.node.never = !b
+		return nil
+	}
+	k := keywords{r, s, s.value.(map[string]any)}
+	if err := k.references(); err != nil {
+		return err
+	}
+	n, d := s.node, s.res.draft
+	if len(n.refs) > 0 && d < draft2019 {
+		return nil // the drafts up to 7 ignore what stands beside $ref
+	}
+	n.allOf, n.anyOf, n.oneOf, n.not = k.subs("allOf"), k.subs("anyOf"), k.subs("oneOf"), k.sub("not")
+	if n.cond = k.sub("if"); n.cond != nil {
+		n.then, n.els = k.sub("then"), k.sub("else")
+	}
+	n.dependents = k.dependents()
+	for _, name := range append(k.strings("type"), textOf(k.get("type"))) {
+		n.types |= typeNamed(name)
+	}
+	n.enum, n.hasEnum = k.get("enum").([]any)
+	if v, ok := k.obj["const"]; ok && d >= draft6 {
+		n.constant = &v
+	}
+	n.array, n.number = k.array(), k.number()
+	n.unevaluatedProps, n.unevaluatedItems = k.sub("unevaluatedProperties"), k.sub("unevaluatedItems")
+	var err error
+	if n.object, err = k.object(); err != nil {
+		return err
+	}
+	n.text, err = k.text()
+	return err
+}
+
+func textOf(v any) string {
+	s, _ := v.(string)
+	return s
+}
+
+// references follows the references of a schema.
+func (k keywords) references() error {
+	for _, keyword := range []string{"$ref", "$recursiveRef", "$dynamicRef"} {
+		ref, ok := k.get(keyword).(string)
+		if !ok {
+			continue
+		}
+		to, err := k.resolve(ref, k.res)
+		if err != nil {
+			return err
+		}
+		k.dynamic = k.dynamic || keyword != "$ref"
+		k.spot.node.refs = append(k.spot.node.refs, k.reader.node(to))
+	}
+	return nil
+}
+
+func (k keywords) dependents() []dependent {
 	var deps []dependent
-	for prop, v := range s.Dependencies {
-		switch v := v.(type) {
-		case []string:
-			deps = append(deps, dependent{prop: prop, required: v})
-		case *jsonschema.Schema:
-			deps = append(deps, dependent{prop: prop, schema: t.node(v)})
+	for _, keyword := range []string{"dependencies", "dependentRequired", "dependentSchemas"} {
+		named, _ := k.get(keyword).(map[string]any)
+		for prop, v := range named {
+			if _, isList := v.([]any); isList {
+				deps = append(deps, dependent{prop: prop, required: stringsOf(v)})
+			} else {
+				deps = append(deps, dependent{prop: prop, schema: k.named(keyword, prop)})
+			}
 		}
-	}
-	for prop, names := range s.DependentRequired {
-		deps = append(deps, dependent{prop: prop, required: names})
-	}
-	for prop, sub := range s.DependentSchemas {
-		deps = append(deps, dependent{prop: prop, schema: t.node(sub)})
 	}
 	slices.SortStableFunc(deps, func(a, b dependent) int {
 		return cmp.Or(cmp.Compare(a.prop, b.prop), cmp.Compare(len(b.required), len(a.required)))
@@ -213,46 +201,42 @@ func (t *translator) dependents(s *jsonschema.Schema) []dependent {
 	return deps
 }
 
-func (t *translator) object(s *jsonschema.Schema) *objectRules {
-	if s.Required == nil && s.Properties == nil && s.PatternProperties == nil && s.AdditionalProperties == nil &&
-		s.PropertyNames == nil && s.MinProperties == nil && s.MaxProperties == nil {
-		return nil
-	}
+func (k keywords) object() (*objectRules, error) {
 	o := &objectRules{
-		required: s.Required, names: t.node(s.PropertyNames), additional: t.either(s.AdditionalProperties),
-		min: s.MinProperties, max: s.MaxProperties,
-		propNames: slices.Sorted(maps.Keys(s.Properties)),
+		required: k.strings("required"), names: k.sub("propertyNames"), additional: k.sub("additionalProperties"),
+		min: k.count("minProperties"), max: k.count("maxProperties"), propNames: k.names("properties"),
 	}
-	if len(s.Properties) > 0 {
-		o.props = make(map[string]*node, len(s.Properties))
+	if len(o.propNames) > 0 {
+		o.props = make(map[string]*node, len(o.propNames))
 		for _, name := range o.propNames {
-			o.props[name] = t.node(s.Properties[name])
+			o.props[name] = k.named("properties", name)
 		}
 	}
-	for re, sub := range s.PatternProperties {
-		if re, ok := re.(*jsRegexp); ok {
-			o.patterns = append(o.patterns, patternRule{re, t.node(sub)})
+	for _, text := range k.names("patternProperties") {
+		re, err := k.pattern(text, "patternProperties")
+		if err != nil {
+			return nil, err
 		}
+		o.patterns = append(o.patterns, patternRule{re, k.named("patternProperties", text)})
 	}
-	slices.SortFunc(o.patterns, func(a, b patternRule) int { return cmp.Compare(a.re.String(), b.re.String()) })
-	return o
+	if o.required == nil && o.props == nil && o.patterns == nil && o.additional == nil && o.names == nil && o.min == nil && o.max == nil {
+		return nil, nil
+	}
+	return o, nil
 }
 
-func (t *translator) array(s *jsonschema.Schema) *arrayRules {
+func (k keywords) array() *arrayRules {
 	a := &arrayRules{
-		contains: t.node(s.Contains), containsMarks: s.DraftVersion >= 2020,
-		minContains: s.MinContains, maxContains: s.MaxContains,
-		min: s.MinItems, max: s.MaxItems, unique: s.UniqueItems,
+		contains: k.sub("contains"), containsMarks: k.res.draft >= draft2020,
+		min: k.count("minItems"), max: k.count("maxItems"), unique: k.get("uniqueItems") == true,
 	}
-	if s.DraftVersion >= 2020 {
-		a.prefix, a.rest = t.list(s.PrefixItems), t.node(s.Items2020)
+	if a.contains != nil {
+		a.minContains, a.maxContains = k.count("minContains"), k.count("maxContains")
+	}
+	if _, isList := k.get("items").([]any); isList {
+		a.prefix, a.rest = k.subs("items"), k.sub("additionalItems")
 	} else {
-		switch items := s.Items.(type) {
-		case *jsonschema.Schema:
-			a.rest = t.node(items)
-		case []*jsonschema.Schema:
-			a.prefix, a.rest = t.list(items), t.either(s.AdditionalItems)
-		}
+		a.prefix, a.rest = k.subs("prefixItems"), k.sub("items")
 	}
 	if a.contains == nil && a.prefix == nil && a.rest == nil && a.min == nil && a.max == nil && !a.unique {
 		return nil
@@ -260,67 +244,34 @@ func (t *translator) array(s *jsonschema.Schema) *arrayRules {
 	return a
 }
 
-func typesOf(types *jsonschema.Types) typeSet {
-	var set typeSet
-	if types == nil {
-		return 0
-	}
-	for _, want := range types.ToStrings() {
-		for _, t := range typeNames {
-			if t.name == want {
-				set |= t.set
-			}
+func (k keywords) text() (*textRules, error) {
+	t := &textRules{min: k.count("minLength"), max: k.count("maxLength")}
+	re, ok := k.get("pattern").(string)
+	if ok {
+		var err error
+		if t.pattern, err = k.pattern(re, "pattern"); err != nil {
+			return nil, err
 		}
 	}
-	return set
-}
-
-// checkComposition refuses a schema whose parts refer to each other in a
-// circle without a value to go down into, or that multiplies beyond
-// MaxComposition.
-func checkComposition(root *node) error {
-	c := composition{cost: map[*node]int{}}
-	pending, seen := []*node{root}, map[*node]bool{root: true}
-	for len(pending) > 0 {
-		n := pending[len(pending)-1]
-		pending = pending[:len(pending)-1]
-		if err := c.visit(n); err != nil {
-			return err
-		}
-		n.children(func(sub *node) {
-			if !seen[sub] {
-				seen[sub] = true
-				pending = append(pending, sub)
-			}
-		})
+	if t.min == nil && t.max == nil && !ok {
+		return nil, nil
 	}
-	return nil
+	return t, nil
 }
 
-type composition struct {
-	// cost of the finished nodes; 0 while a node is being visited.
-	cost map[*node]int
-}
-
-func (c *composition) visit(n *node) error {
-	if cost, seen := c.cost[n]; seen {
-		if cost == 0 {
-			return unsupported("its schema refers to itself in a circle")
-		}
+func (k keywords) number() *numberRules {
+	n := &numberRules{
+		min: k.limit("minimum"), max: k.limit("maximum"),
+		above: k.limit("exclusiveMinimum"), below: k.limit("exclusiveMaximum"), multiple: k.limit("multipleOf"),
+	}
+	if k.get("exclusiveMinimum") == true { // draft 4
+		n.above, n.min = n.min, nil
+	}
+	if k.get("exclusiveMaximum") == true {
+		n.below, n.max = n.max, nil
+	}
+	if *n == (numberRules{}) {
 		return nil
 	}
-	c.cost[n] = 0
-	total := 1
-	var err error
-	n.inPlace(func(sub *node) {
-		if err == nil {
-			err = c.visit(sub)
-		}
-		total = min(total+c.cost[sub], MaxComposition+1)
-	})
-	if err == nil && total > MaxComposition {
-		err = unsupported("its schema combines alternatives in more than %d ways", MaxComposition)
-	}
-	c.cost[n] = total
-	return err
+	return n
 }

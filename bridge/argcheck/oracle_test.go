@@ -206,11 +206,14 @@ func TestAgainstOracle(t *testing.T) {
 	compared, fitting := 0, 0
 	for range rounds {
 		schema := g.root()
+		s := newOracle(schema)
 		c, err := argcheck.New(json.RawMessage(schema))
 		if err != nil {
+			if s != nil && !strings.Contains(err.Error(), "in a circle") && !strings.Contains(err.Error(), "ways") {
+				t.Errorf("schema %s: New: %v, and the oracle can read it", schema, err)
+			}
 			continue
 		}
-		s := newOracle(schema)
 		for range 20 {
 			args := g.object(3)
 			want, known := oracle(s, args)
@@ -234,6 +237,117 @@ func TestAgainstOracle(t *testing.T) {
 	if compared < rounds || fitting < compared/20 || fitting > compared*19/20 {
 		t.Errorf("%d verdicts compared, %d of them fit: the test proves little", compared, fitting)
 	}
+}
+
+// TestReferencesAgainstOracle holds the reading of references, anchors and ids of all
+// drafts against the library's.
+func TestReferencesAgainstOracle(t *testing.T) {
+	documents := []string{
+		`{"D":{"a":{"ID":"ANCHOR","minLength":2}},"properties":{"a":{"$ref":"#n"},"b":{"$ref":"#/D/a"}}}`,
+		`{"ID":"https://e.invalid/x/root.json","D":{"a":{"ID":"item.json","D":{"in":{"minLength":2}},"properties":{"a":{"$ref":"#/D/in"}}}},
+			"properties":{"a":{"$ref":"item.json"},"b":{"$ref":"/x/item.json#/D/in"},"c":{"$ref":"https://e.invalid/x/root.json"}}}`,
+		`{"D":{"a":{"ID":"sub/","D":{"b":{"ID":"deep.json","minimum":2}}}},"properties":{"a":{"$ref":"sub/deep.json"},"b":{"$ref":"sub/#/D/b"}}}`,
+		`{"ID":"urn:example:one","D":{"a":{"ID":"urn:example:two","minimum":2}},"properties":{"a":{"$ref":"urn:example:two"}}}`,
+		`{"x y":{"m~n":[{"minLength":2},{"a/b":{"minimum":2}}]},"properties":{"a":{"$ref":"#/x%20y/m~0n/0"},"b":{"$ref":"#/x y/m~0n/1/a~1b"}}}`,
+		`{"x":{"D":{"in":{"minLength":2}},"properties":{"a":{"$ref":"#/x/D/in"}}},"properties":{"a":{"$ref":"#/x"},"b":{"$ref":"#/x/properties/a"}}}`,
+		`{"$ref":"#/D/a","D":{"a":{"minProperties":2}},"required":["zz"]}`,
+		`{"$ref":"#/D/a","ID":"https://e.invalid/other","D":{"a":{"minProperties":2,"properties":{"a":{"$ref":"#/D/b"}}},"b":{"minimum":2}}}`,
+		`{"enum":[{"ID":"https://e.invalid/e","a":1},{"a":"a"}],"properties":{"ID":{"minimum":1},"$ref":{"minLength":2}}}`,
+		`{"items":[{"minimum":2}],"additionalItems":{"ID":"t.json","minLength":2},"properties":{"a":{"$ref":"t.json"}}}`,
+		`{"properties":{"a":{"$ref":"#/properties/b"},"b":{"not":{"$ref":"#/properties/c"}},"c":{"minimum":2}}}`,
+		`{"dependencies":{"a":{"ID":"d.json","required":["b"]}},"anyOf":[{"$ref":"d.json"},{"required":["c"]}]}`,
+		`{"properties":{"a":{"minimum":1,"exclusiveMinimum":true,"maximum":100,"exclusiveMaximum":false}}}`,
+		`{"$recursiveRef":"#","properties":{"a":{"$recursiveRef":"#"}},"required":["b"]}`,
+		`{"$dynamicAnchor":"n","properties":{"a":{"$dynamicRef":"#n"},"b":{"$ref":"#n"}},"minProperties":1}`,
+		`{"D":{"a":{"ID":"https://e.invalid/a","$schema":"http://json-schema.org/draft-07/schema#","properties":{"a":{"$ref":"#/properties/b","minimum":50},"b":true}}},"$ref":"https://e.invalid/a"}`,
+		`{"if":{"minProperties":2},"then":{"required":["a"]},"const":{"a":1},"propertyNames":{"minLength":1},"contains":{"minimum":2},"minContains":2}`,
+		`{"D":{"a":{"ID":"ANCHOR"},"b":{"ID":"ANCHOR"}},"properties":{"a":{"$ref":"#n"}}}`,
+		`{"properties":{"a":{"$ref":"#none"}}}`,
+		`{"properties":{"a":{"$ref":"#/properties/zz"}}}`,
+		`{"title":"t","x":"text","properties":{"a":{"$ref":"#/title"}}}`,
+	}
+	drafts := []struct{ url, id, defs string }{
+		{"http://json-schema.org/draft-04/schema#", "id", "definitions"},
+		{"http://json-schema.org/draft-06/schema#", "$id", "definitions"},
+		{"https://json-schema.org/draft-07/schema", "$id", "definitions"},
+		{"https://json-schema.org/draft/2019-09/schema", "$id", "$defs"},
+		{"https://json-schema.org/draft/2020-12/schema", "$id", "$defs"},
+	}
+	g := generator{Rand: rand.New(rand.NewPCG(3, 4))}
+	compared, refused := 0, 0
+	for _, doc := range documents {
+		for _, d := range drafts {
+			schema := strings.NewReplacer(`"ID":"ANCHOR"`, map[bool]string{true: `"$anchor":"n"`, false: `"` + d.id + `":"#n"`}[d.defs == "$defs"],
+				"ID", d.id, `"D"`, `"`+d.defs+`"`, "/D/", "/"+d.defs+"/").Replace(`{"$schema":"` + d.url + `",` + doc[1:])
+			s := newOracle(schema)
+			c, err := argcheck.New(json.RawMessage(schema))
+			if (s == nil) != (err != nil) && !(s != nil && strings.Contains(err.Error(), "in a circle")) {
+				t.Errorf("schema %s: New: %v, the oracle can read it: %v", schema, err, s != nil)
+			}
+			if err != nil || s == nil {
+				refused++
+				continue
+			}
+			for range 60 {
+				args := g.object(2)
+				want, known := oracle(s, args)
+				if m, err := c.Check(json.RawMessage(args)); known && (err != nil || want != (m == nil)) {
+					t.Fatalf("schema %s\nargs %s: %v, %v, the oracle says fits = %v", schema, args, m, err, want)
+				}
+				compared++
+			}
+		}
+	}
+	t.Logf("%d verdicts compared, %d schemas refused by both", compared, refused)
+	if compared < 3000 || refused < 10 {
+		t.Errorf("%d verdicts compared, %d schemas refused: the test proves little", compared, refused)
+	}
+}
+
+// TestShapesAgainstOracle gives every keyword values of every kind: what the draft's
+// metaschema allows is read, and what it does not is refused, or read where the reason
+// is one that takes nothing from a check.
+func TestShapesAgainstOracle(t *testing.T) {
+	words := strings.Fields(`$ref $schema $id id $anchor $dynamicAnchor $dynamicRef $recursiveRef $defs definitions pattern not
+		additionalProperties additionalItems allOf anyOf oneOf properties patternProperties items prefixItems contains
+		dependencies dependentRequired dependentSchemas maximum minimum exclusiveMaximum exclusiveMinimum multipleOf minLength
+		maxLength minItems maxItems minProperties maxProperties minContains maxContains uniqueItems required type enum const
+		propertyNames if then else unevaluatedProperties unevaluatedItems contentSchema unknown`)
+	values := []string{`null`, `true`, `0`, `-1`, `1.5`, `3`, `"x"`, `"string"`, `"("`, `[]`, `["x"]`, `["string","null"]`, `["a","a"]`,
+		`[1]`, `[{}]`, `[true]`, `{}`, `{"a":1}`, `{"a":{}}`, `{"a":[]}`, `{"a":["b"]}`, `{"a":[1]}`, `{"a":true}`, `{"a":{"type":1}}`, `{"(":{}}`}
+	// lenient are refused by a metaschema alone.
+	lenient := func(draft, word, value string) bool {
+		switch {
+		case value == `[]` || value == `["a","a"]` || value == `{"a":[]}`:
+			return true // empty, or twice the same
+		case strings.Contains(draft, "draft-04") && (strings.Contains(value, "true")):
+			return true // a boolean as a schema, which draft 4 did not know yet
+		case strings.Contains(draft, "draft-04") && word == "const", strings.Contains(word, "nchor"):
+			return true
+		case strings.Contains(value, `"("`) && word != "pattern" && word != "patternProperties":
+			return true // a pattern nobody uses
+		}
+		return false
+	}
+	compared := 0
+	for _, draft := range []string{"http://json-schema.org/draft-04/schema#", "http://json-schema.org/draft-06/schema#",
+		"http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2019-09/schema", "https://json-schema.org/draft/2020-12/schema"} {
+		for _, word := range words {
+			for _, value := range values {
+				schema := fmt.Sprintf(`{"$schema":%q,"minItems":0,"items":{%q:%s}}`, draft, word, value)
+				_, err := argcheck.New(json.RawMessage(schema))
+				s := newOracle(schema)
+				compared++
+				switch {
+				case err != nil && s != nil && !strings.Contains(err.Error(), "in a circle"):
+					t.Errorf("%s: New: %v, and the oracle can read it", schema, err)
+				case err == nil && s == nil && !lenient(draft, word, value):
+					t.Errorf("%s is read, and the oracle cannot", schema)
+				}
+			}
+		}
+	}
+	t.Logf("%d schemas compared", compared)
 }
 
 func FuzzCheck(f *testing.F) {

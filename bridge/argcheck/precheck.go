@@ -113,6 +113,9 @@ func (s *survey) strayObjects(doc any) int {
 		if !ok || !strings.HasPrefix(ptr, "/") {
 			continue
 		}
+		if plain, err := url.PathUnescape(ptr); err == nil {
+			ptr = plain
+		}
 		tokens := strings.Split(ptr[1:], "/")
 		if keywordPath(tokens) {
 			continue
@@ -125,29 +128,6 @@ func (s *survey) strayObjects(doc any) int {
 		}
 	}
 	return total
-}
-
-// lookup follows a JSON pointer, percent-encoding and all; nil leads nowhere.
-func lookup(v any, tokens []string) any {
-	for _, tok := range tokens {
-		if plain, err := url.PathUnescape(tok); err == nil {
-			tok = plain
-		}
-		tok = strings.ReplaceAll(strings.ReplaceAll(tok, "~1", "/"), "~0", "~")
-		switch at := v.(type) {
-		case map[string]any:
-			v = at[tok]
-		case []any:
-			i, err := strconv.Atoi(tok)
-			if err != nil || i < 0 || i >= len(at) {
-				return nil
-			}
-			v = at[i]
-		default:
-			return nil
-		}
-	}
-	return v
 }
 
 // keywordPath reports whether the tokens of a pointer alternate as schemas and

@@ -1,9 +1,6 @@
 package argcheck
 
-import (
-	"github.com/dlclark/regexp2"
-	"github.com/santhosh-tekuri/jsonschema/v6"
-)
+import "github.com/dlclark/regexp2"
 
 // jsRegexp is a JavaScript regular expression, read as with the flag "u" as
 // JSON Schema advises. Safe for concurrent use.
@@ -11,8 +8,7 @@ type jsRegexp struct {
 	re *regexp2.Regexp
 }
 
-// compileRegexp is a [jsonschema.RegexpEngine].
-func compileRegexp(s string) (jsonschema.Regexp, error) {
+func compileRegexp(s string) (*jsRegexp, error) {
 	re, err := regexp2.Compile(s, regexp2.ECMAScript|regexp2.Unicode)
 	if err != nil {
 		return nil, err
@@ -22,13 +18,6 @@ func compileRegexp(s string) (jsonschema.Regexp, error) {
 }
 
 func (r *jsRegexp) String() string { return r.re.String() }
-
-// MatchString is for the compiler's interface, which uses it on the metaschema
-// alone; the evaluator calls match.
-func (r *jsRegexp) MatchString(s string) bool {
-	ok, err := r.match(s)
-	return ok && err == nil
-}
 
 // match reports whether s has a match, or fails when that takes too long.
 func (r *jsRegexp) match(s string) (bool, error) {
