@@ -18,7 +18,8 @@ import (
 // exactly one call of the server is under way, the context of Elicit and Sample
 // carries the values of that call's context. A panic is an error to the server.
 type Handlers struct {
-	// Elicit asks the user, with a form or, if ElicitURL is set, with a page.
+	// Elicit asks the user, with a form or, if ElicitURL is set, with a page, whose
+	// address is https, or http on this machine: others are refused to the server.
 	// What a form asks for and what the user answers are checked by the SDK.
 	Elicit    func(ctx context.Context, server string, p *mcp.ElicitParams) (*mcp.ElicitResult, error)
 	ElicitURL bool
@@ -54,7 +55,11 @@ func (s *Source) client(c *conn) *mcp.Client {
 			o.Capabilities.Elicitation.URL = &mcp.URLElicitationCapabilities{}
 		}
 		o.ElicitationHandler = func(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-			if err := checkForm(r.Params.RequestedSchema); err != nil {
+			err := checkForm(r.Params.RequestedSchema)
+			if err == nil && (r.Params.Mode == "url" || r.Params.URL != "") {
+				err = checkPage(r.Params.URL)
+			}
+			if err != nil {
 				return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
 			}
 			return ask(ctx, c, func(ctx context.Context) (*mcp.ElicitResult, error) { return h.Elicit(ctx, name, r.Params) })

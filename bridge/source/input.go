@@ -16,7 +16,8 @@ const (
 
 // An InputRequired is the error of a call, with CallOptions.PassInput, whose server wants
 // input of the client first: multi round-trip requests of MCP 2026-07-28. The call is
-// made again with the answers and the state. Forms are checked as those of Handlers.Elicit.
+// made again with the answers and the state. Forms and pages are checked as those of
+// Handlers.Elicit.
 type InputRequired struct {
 	// Requests by the server's own names. None means that the server wants to be asked
 	// again later.
@@ -71,6 +72,11 @@ func readInput(result json.RawMessage) (*InputRequired, error) {
 		}
 		if q.Params == nil {
 			q.Params = map[string]any{}
+		}
+		if page, ok := q.Params["url"].(string); ok {
+			if err := checkPage(page); err != nil {
+				return nil, err
+			}
 		}
 		schema := q.Params["requestedSchema"]
 		if err := checkForm(schema); err != nil {

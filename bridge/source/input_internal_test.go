@@ -19,6 +19,7 @@ func TestTapRefusesBadInput(t *testing.T) {
 		"null":      `{"q":null}`,
 		"unknown":   `{"q":{"method":"other"}}`,
 		"recursive": `{"q":{"method":"elicitation/create","params":{"requestedSchema":{"type":"object","$ref":"#"}}}}`,
+		"a page":    `{"q":{"method":"elicitation/create","params":{"mode":"url","elicitationId":"1","message":"m","url":"file:///etc/passwd"}}}`,
 		"too many":  "{" + strings.TrimSuffix(fmt.Sprintf(many, n...), ",") + "}",
 	} {
 		for _, method := range []string{methodCallTool, methodPrompt, methodRead} {

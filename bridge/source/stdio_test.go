@@ -16,18 +16,19 @@ import (
 
 func TestEras(t *testing.T) {
 	for _, tt := range []struct {
+		row     string
 		fake    string
 		version string
 		era     source.Era
 	}{
-		{"sdk", "2026-07-28", source.EraModern},
-		{"silent", "2025-11-25", source.EraLegacy},
-		{"leaver", "2025-11-25", source.EraLegacy},
-		{"stuck", "2025-11-25", source.EraLegacy},
+		{"", "sdk", "2026-07-28", source.EraModern},
+		{"pitfall row 6: ", "silent", "2025-11-25", source.EraLegacy},
+		{"pitfall row 7: ", "leaver", "2025-11-25", source.EraLegacy},
+		{"pitfall row 6: ", "stuck", "2025-11-25", source.EraLegacy},
 		// It answers too late; the next start knows. Whether this one does is a race.
-		{"late", "", source.EraModern},
+		{"", "late", "", source.EraModern},
 	} {
-		t.Run(tt.fake, func(t *testing.T) {
+		t.Run(tt.row+tt.fake, func(t *testing.T) {
 			spec := fake(t, tt.fake)
 			if tt.fake == "stuck" {
 				spec.StartTimeout = 12 * time.Second
@@ -198,8 +199,9 @@ func TestEnvironment(t *testing.T) {
 // TestEnd ends children that do not want to, with all that they started.
 func TestEnd(t *testing.T) {
 	grace := 150 * time.Millisecond
+	rows := map[string]string{"deaf": "pitfall row 14: ", "parent": "pitfall row 15: "}
 	for _, name := range []string{"sdk", "deaf", "parent"} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(rows[name]+name, func(t *testing.T) {
 			pidFile := t.TempDir() + "/pid"
 			s := open(t, fake(t, name, "PIDFILE", pidFile), &source.Options{CloseGrace: grace})
 			start(t, s)

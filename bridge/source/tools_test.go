@@ -60,7 +60,8 @@ func lists(pages map[string]string) source.Spec {
 }
 
 func TestBadTools(t *testing.T) {
-	s := open(t, lists(map[string]string{"": `"result":{"ttlMs":999999,"tools":[
+	t.Run("pitfall row 10, pitfall row 12: each bad tool costs itself", func(t *testing.T) {
+		s := open(t, lists(map[string]string{"": `"result":{"ttlMs":999999,"tools":[
 		{"name":"good","description":"d","inputSchema":{"type":"object","properties":{"z":{},"a":{"maximum":12345678901234567890}}},"_meta":{"k":1},"execution":{"x":1}},
 		{"name":"hint","description":"d","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":"true","destructiveHint":false,"title":7}},
 		{"name":"array","description":"d","inputSchema":[1]},
@@ -71,57 +72,58 @@ func TestBadTools(t *testing.T) {
 		{"name":""},{"description":"d"},null,7,
 		{"name":"good","description":"another","inputSchema":{"type":"object"}}
 	]}`}), nil)
-	start(t, s)
-	var names []string
-	for _, tool := range s.Tools() {
-		names = append(names, tool.Name)
-	}
-	if want := []string{"good", "hint", "array", "none", "typed", "web search!", "good"}; !slices.Equal(names, want) {
-		t.Errorf("tools %q, want %q", names, want)
-	}
-	tools := s.Tools()
-	if got, want := string(tools[0].InputSchema), `{"type":"object","properties":{"z":{},"a":{"maximum":12345678901234567890}}}`; got != want {
-		t.Errorf("schema %s, want %s", got, want)
-	}
-	if a := tools[1].Annotations; a == nil || a.ReadOnlyHint || a.DestructiveHint == nil || *a.DestructiveHint {
-		t.Errorf("hints %+v", a)
-	}
-	if def := string(s.Definitions()[0]); !strings.Contains(def, `"_meta":{"k":1},"execution":{"x":1}`) {
-		t.Errorf("definition %s", def)
-	}
-	var problems []string
-	for _, p := range s.Status().Problems {
-		problems = append(problems, p.String())
-	}
-	for _, want := range []string{
-		`s/hint: annotations.readOnlyHint is the text "true", not true or false (ignored)`,
-		`s/hint: annotations.title is a number, not text (ignored)`,
-		`s/typed: description is an object, not text (ignored)`,
-		`s/typed: annotations is the text "x", not an object (ignored)`,
-		`s/web search!: the name is not one that MCP allows`,
-		`s/header: an x-mcp-header of its schema is not valid (left out)`,
-		`s: tool 8 of the list has no name (left out)`,
-		`s: tool 9 of the list has no name (left out)`,
-		`s: tool 10 of the list is not an object (left out)`,
-		`s: tool 11 of the list is not an object (left out)`,
-	} {
-		if !slices.Contains(problems, want) {
-			t.Errorf("problem %q is missing in %q", want, problems)
+		start(t, s)
+		var names []string
+		for _, tool := range s.Tools() {
+			names = append(names, tool.Name)
 		}
-	}
-	// The catalogue judges schemas and doubled names.
-	set := openSet(t, []source.Spec{s.Spec()}, nil)
-	set.Start(ctxFor(t))
-	if n := set.Catalog().Len(); n != 5 {
-		t.Errorf("%d tools in the catalogue, want 5", n)
-	}
-	all := fmt.Sprint(set.Problems())
-	for _, want := range []string{"s/array: input schema is not the schema of an object (left out)", "s/good: another tool has this ID (left out)",
-		"s/none: no input schema", "s/hint: annotations.readOnlyHint"} {
-		if !strings.Contains(all, want) {
-			t.Errorf("problem %q is missing in %s", want, all)
+		if want := []string{"good", "hint", "array", "none", "typed", "web search!", "good"}; !slices.Equal(names, want) {
+			t.Errorf("tools %q, want %q", names, want)
 		}
-	}
+		tools := s.Tools()
+		if got, want := string(tools[0].InputSchema), `{"type":"object","properties":{"z":{},"a":{"maximum":12345678901234567890}}}`; got != want {
+			t.Errorf("schema %s, want %s", got, want)
+		}
+		if a := tools[1].Annotations; a == nil || a.ReadOnlyHint || a.DestructiveHint == nil || *a.DestructiveHint {
+			t.Errorf("hints %+v", a)
+		}
+		if def := string(s.Definitions()[0]); !strings.Contains(def, `"_meta":{"k":1},"execution":{"x":1}`) {
+			t.Errorf("definition %s", def)
+		}
+		var problems []string
+		for _, p := range s.Status().Problems {
+			problems = append(problems, p.String())
+		}
+		for _, want := range []string{
+			`s/hint: annotations.readOnlyHint is the text "true", not true or false (ignored)`,
+			`s/hint: annotations.title is a number, not text (ignored)`,
+			`s/typed: description is an object, not text (ignored)`,
+			`s/typed: annotations is the text "x", not an object (ignored)`,
+			`s/web search!: the name is not one that MCP allows`,
+			`s/header: an x-mcp-header of its schema is not valid (left out)`,
+			`s: tool 8 of the list has no name (left out)`,
+			`s: tool 9 of the list has no name (left out)`,
+			`s: tool 10 of the list is not an object (left out)`,
+			`s: tool 11 of the list is not an object (left out)`,
+		} {
+			if !slices.Contains(problems, want) {
+				t.Errorf("problem %q is missing in %q", want, problems)
+			}
+		}
+		// The catalogue judges schemas and doubled names.
+		set := openSet(t, []source.Spec{s.Spec()}, nil)
+		set.Start(ctxFor(t))
+		if n := set.Catalog().Len(); n != 5 {
+			t.Errorf("%d tools in the catalogue, want 5", n)
+		}
+		all := fmt.Sprint(set.Problems())
+		for _, want := range []string{"s/array: input schema is not the schema of an object (left out)", "s/good: another tool has this ID (left out)",
+			"s/none: no input schema", "s/hint: annotations.readOnlyHint"} {
+			if !strings.Contains(all, want) {
+				t.Errorf("problem %q is missing in %s", want, all)
+			}
+		}
+	})
 }
 
 func TestListBounds(t *testing.T) {
