@@ -36,8 +36,8 @@ func newTrap(t *testing.T) *trap {
 	t.Cleanup(s.Close)
 	_, tr.port, _ = net.SplitHostPort(s.Listener.Addr().String())
 	pc, err := net.ListenPacket("udp", "127.0.0.1:"+tr.port)
-	if err != nil {
-		t.Skipf("no UDP port: %v", err)
+	if err != nil { // the port is another program's
+		return newTrap(t)
 	}
 	t.Cleanup(func() { pc.Close() })
 	go func() {
@@ -52,10 +52,10 @@ func newTrap(t *testing.T) *trap {
 	return tr
 }
 
-// everyWay asks for each URL in every way that a page has, and says when all have been
-// answered or given up.
+// everyWay fetches URLs, asks for each of a second list in every way that a page has, and says
+// when all have been answered or given up.
 const everyWay = `<!doctype html><title>attack</title><body><script>
-const urls = %s;
+const fetched = %s || [], urls = %s;
 const limit = p => Promise.race([p, new Promise(r => setTimeout(r, 700))]);
 const loaded = el => new Promise(r => { el.onload = el.onerror = r; document.body.append(el); });
 const make = (tag, attrs) => Object.assign(document.createElement(tag), attrs);
@@ -70,6 +70,7 @@ const ways = [
 ];
 document.body.append(make("iframe", {name: "sink"}));
 (async () => {
+  await Promise.allSettled(fetched.map(u => fetch(u, {mode: "no-cors"}))); // each for as long as it takes
   for (let i = 0; i < ways.length; i += 4)
     await Promise.allSettled(ways.slice(i, i + 4).flatMap(w => urls.map(u => limit((async () => w(u))()))));
   const rtc = async u => {
@@ -84,48 +85,11 @@ document.body.append(make("iframe", {name: "sink"}));
 })();
 </script>`
 
-// attack serves everyWay for a list of URLs.
-func attack(urls ...string) http.HandlerFunc {
-	list, _ := json.Marshal(urls)
-	return htmlPage(fmt.Sprintf(everyWay, list))
-}
-
-func TestSpellingsChromium(t *testing.T) {
-	needChromium(t)
-	t.Parallel()
-	tr := newTrap(t)
-	w := insideWeb(t)
-	var urls []string
-	for _, host := range []string{"127.0.0.1", "localhost", "2130706433", "0x7f.1", "127.1", "0177.0.0.1", "0.0.0.0", "[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:a9fe:a9fe]",
-		"localhost.", "sub.localhost", "loop.inside.example", "metadata.inside.example", "six.inside.example", "mapped.inside.example", "169.254.169.254", "public@127.0.0.1", "１２７.0.0.1", "0"} {
-		urls = append(urls, "http://"+host+":"+tr.port+"/", "https://"+host+":"+tr.port+"/")
-	}
-	for i, a := range specialAddresses {
-		name := fmt.Sprintf("a%d.inside.example", i)
-		w.resolve(name, a)
-		if special(w.names[name][0].Unmap()) != "" {
-			urls = append(urls, "http://"+name+":"+tr.port+"/")
-		}
-	}
-	control := newTrap(t) // a host that may be reached, so that the page is known to try
-	w.route("control.example", control.port, "127.0.0.1:"+control.port)
-	urls = append(urls, "http://control.example:"+control.port+"/")
-	w.host("attack.example", attack(urls...))
-	n := w.open(networkOptions{HighPorts: true})
-	r, err := n.render(testContext(t, browserTime), "http://attack.example/", renderOptions{WaitFor: "#done", Timeout: browserTime})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r.TimedOut {
-		t.Error("the page did not come to its end")
-	}
-	if tr.hits.Load() != 0 {
-		t.Errorf("%d connections inside", tr.hits.Load())
-	}
-	if control.hits.Load() < 8 {
-		t.Errorf("only %d connections where they may go: the page did not try every way", control.hits.Load())
-	}
-	w.noneInside(t)
+// attack serves everyWay for two lists of URLs.
+func attack(fetched, urls []string) http.HandlerFunc {
+	first, _ := json.Marshal(fetched)
+	second, _ := json.Marshal(urls)
+	return htmlPage(fmt.Sprintf(everyWay, first, second))
 }
 
 func TestRedirectsInsideChromium(t *testing.T) {
@@ -161,7 +125,7 @@ func TestRedirectsInsideChromium(t *testing.T) {
 			t.Errorf("%s: got %v, want errBlocked", u, err)
 		}
 	})
-	w.host("attack.example", attack(urls...))
+	w.host("attack.example", attack(nil, urls))
 	if _, err := n.render(testContext(t, browserTime), "http://attack.example/", renderOptions{WaitFor: "#done", Timeout: browserTime}); err != nil {
 		t.Fatal(err)
 	}
