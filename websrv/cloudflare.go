@@ -108,6 +108,12 @@ func (p *cloudflare) screenshot(ctx context.Context, args *screenshotArgs) (*pic
 	case resp.Status != http.StatusOK:
 		return nil, p.failure(resp)
 	case strings.Contains(resp.Media, "json"): // the envelope of a failure
+		var envelope struct {
+			Errors []json.RawMessage `json:"errors"`
+		}
+		if err := json.Unmarshal(resp.Body, &envelope); err != nil {
+			return nil, failf(ErrUnavailable, "its answer is neither a picture nor a reason")
+		}
 		return nil, failf(ErrTargetFailed, "%s", p.clean(parseAPIError(resp.Body).Text))
 	}
 	return decodePicture(resp.Body)

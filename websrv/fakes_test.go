@@ -2,6 +2,7 @@ package websrv
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -101,6 +102,7 @@ func newFakes(t testing.TB) *fakes {
 		f.web.host(id+".fake.net", f.by[id])
 	}
 	f.web.host("page.net", htmlPage(lampPage))
+	f.web.host("store.net", http.HandlerFunc(serveDot))
 	return f
 }
 
@@ -173,6 +175,17 @@ type client struct {
 	fail string // a 200 that is a failure; "" if it has none
 	// classes replaces the class of a status, where the provider has its own.
 	classes map[int]error
+	// once says that it is never asked twice, because a second call may be charged.
+	once bool
+}
+
+// dotPNG is a picture of one pixel, as base64.
+const dotPNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+func serveDot(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "image/png")
+	dot, _ := base64.StdEncoding.DecodeString(dotPNG)
+	w.Write(dot)
 }
 
 func clients() []client {
@@ -181,22 +194,31 @@ func clients() []client {
 	page422 := map[int]error{401: ErrUnauthorized, 403: ErrUnauthorized, 422: ErrTargetFailed}
 	jina := map[int]error{401: ErrUnauthorized, 403: ErrRefused, 422: ErrTargetFailed, 451: ErrRefused}
 	return []client{
-		{idExa, OpSearch, allKeys(), `{"results":[{"title":null,"url":"https://a.net/","score":null,"highlights":["x"]},{"title":"B","url":"https://b.net/"}],"new":1}`, "", keyed},
+		{idExa, OpSearch, allKeys(), `{"results":[{"title":null,"url":"https://a.net/","score":null,"highlights":["x"]},{"title":"B","url":"https://b.net/"}],"new":1}`, "", keyed, false},
 		{idExa, OpExtract, allKeys(), `{"results":[{"url":"http://page.net/","title":"Of lamps","text":"` + lampText + `"}],"statuses":[{"id":"http://page.net/","status":"success"}]}`,
-			`{"results":[],"statuses":[{"id":"http://page.net/","status":"error","error":{"tag":"CRAWL_NOT_FOUND","httpStatusCode":404}}]}`, keyed},
-		{idPerplexity, OpSearch, allKeys(), `{"id":"1","results":[{"title":"A","url":"https://a.net/","snippet":"s","date":null,"last_updated":null}]}`, "", keyed},
-		{idContextDev, OpSearch, allKeys(), `{"query":"q","results":[{"url":"https://a.net/","title":"A","description":"","relevance":"high","markdown":{"code":"NOT_REQUESTED","markdown":null}}]}`, "", keyed},
-		{idContextDev, OpExtract, allKeys(), `{"success":true,"url":"http://page.net/","markdown":"` + lampText + `","metadata":{"title":"Of lamps","language":null}}`, `{"success":false,"markdown":""}`, keyed},
-		{idFirecrawl, OpSearch, allKeys(), `{"success":true,"data":{"web":[{"url":"https://a.net/","title":"A","description":"d","position":1}]}}`, `{"success":false,"error":"it failed"}`, keyed},
+			`{"results":[],"statuses":[{"id":"http://page.net/","status":"error","error":{"tag":"CRAWL_NOT_FOUND","httpStatusCode":404}}]}`, keyed, false},
+		{idPerplexity, OpSearch, allKeys(), `{"id":"1","results":[{"title":"A","url":"https://a.net/","snippet":"s","date":null,"last_updated":null}]}`, "", keyed, false},
+		{idContextDev, OpSearch, allKeys(), `{"query":"q","results":[{"url":"https://a.net/","title":"A","description":"","relevance":"high","markdown":{"code":"NOT_REQUESTED","markdown":null}}]}`, "", keyed, false},
+		{idContextDev, OpExtract, allKeys(), `{"success":true,"url":"http://page.net/","markdown":"` + lampText + `","metadata":{"title":"Of lamps","language":null}}`, `{"success":false,"markdown":""}`, keyed, false},
+		{idFirecrawl, OpSearch, allKeys(), `{"success":true,"data":{"web":[{"url":"https://a.net/","title":"A","description":"d","position":1}]}}`, `{"success":false,"error":"it failed"}`, keyed, false},
 		{idFirecrawl, OpExtract, allKeys(), `{"success":true,"data":{"markdown":"` + lampText + `","metadata":{"title":["Of lamps","x"],"statusCode":200,"url":"http://page.net/"}}}`,
-			`{"success":false,"code":"SCRAPE_DNS_RESOLUTION_ERROR","error":"no such host"}`, keyed},
-		{idFirecrawlKeyless, OpSearch, Keys{}, `{"success":true,"data":[{"url":"https://a.net/","title":"A","description":"d"}]}`, `{"success":false,"error":"it failed"}`, keyless},
-		{idFirecrawlKeyless, OpExtract, Keys{}, `{"success":true,"data":{"markdown":"` + lampText + `","metadata":{"statusCode":200}}}`, `{"success":true,"data":{"markdown":"Not found","metadata":{"statusCode":404}}}`, keyless},
-		{idBrowserbase, OpSearch, allKeys(), `{"requestId":"1","query":"q","results":[{"id":"1","url":"https://a.net/","title":"A"}]}`, "", keyed},
-		{idBrowserbase, OpExtract, allKeys(), `{"id":"1","statusCode":200,"headers":{},"content":"` + lampText + `","contentType":"text/markdown","encoding":"utf-8"}`, `{"statusCode":403,"content":"no"}`, keyed},
-		{idCloudflare, OpExtract, allKeys(), `{"success":true,"result":"` + lampText + `","errors":[]}`, `{"success":false,"result":null,"errors":[{"code":1,"message":"not rendered"}]}`, page422},
+			`{"success":false,"code":"SCRAPE_DNS_RESOLUTION_ERROR","error":"no such host"}`, keyed, false},
+		{idFirecrawlKeyless, OpSearch, Keys{}, `{"success":true,"data":[{"url":"https://a.net/","title":"A","description":"d"}]}`, `{"success":false,"error":"it failed"}`, keyless, false},
+		{idFirecrawlKeyless, OpExtract, Keys{}, `{"success":true,"data":{"markdown":"` + lampText + `","metadata":{"statusCode":200}}}`, `{"success":true,"data":{"markdown":"Not found","metadata":{"statusCode":404}}}`, keyless, false},
+		{idBrowserbase, OpSearch, allKeys(), `{"requestId":"1","query":"q","results":[{"id":"1","url":"https://a.net/","title":"A"}]}`, "", keyed, false},
+		{idBrowserbase, OpExtract, allKeys(), `{"id":"1","statusCode":200,"headers":{},"content":"` + lampText + `","contentType":"text/markdown","encoding":"utf-8"}`, `{"statusCode":403,"content":"no"}`, keyed, false},
+		{idCloudflare, OpExtract, allKeys(), `{"success":true,"result":"` + lampText + `","errors":[]}`, `{"success":false,"result":null,"errors":[{"code":1,"message":"not rendered"}]}`, page422, false},
 		{idJina, OpExtract, allKeys(), `{"code":200,"status":20000,"data":{"title":"Of lamps","url":"http://page.net/","content":"` + lampText + `"}}`,
-			`{"code":200,"data":{"title":"x","content":"` + lampText + `","warning":"Target URL returned error 403: Forbidden"}}`, jina},
+			`{"code":200,"data":{"title":"x","content":"` + lampText + `","warning":"Target URL returned error 403: Forbidden"}}`, jina, false},
+
+		{idContextDev, OpCrawl, allKeys(), `{"results":[{"markdown":"` + lampText + `","metadata":{"url":"http://page.net/","title":"Of lamps","crawlDepth":0,"statusCode":200,"success":true}}],"metadata":{"numSkipped":0}}`, "", keyed, true},
+		{idContextDev, OpSitemap, allKeys(), `{"success":true,"domain":"page.net","urls":["http://page.net/a"],"meta":{}}`, "", keyed, false},
+		{idContextDev, OpScreenshot, allKeys(), `{"screenshot":"data:image/png;base64,` + dotPNG + `","screenshotType":"viewport"}`, "", keyed, false},
+		{idFirecrawl, OpCrawl, allKeys(), `{"success":true,"id":"job1","status":"completed","total":1,"completed":1,"next":null,"data":[{"markdown":"` + lampText + `","metadata":{"sourceURL":"http://page.net/","statusCode":200}}]}`, "", keyed, true},
+		{idFirecrawl, OpSitemap, allKeys(), `{"success":true,"links":["http://page.net/1",{"url":"http://page.net/2","title":"Two"}]}`, "", keyed, false},
+		{idFirecrawl, OpScreenshot, allKeys(), `{"success":true,"data":{"screenshot":"http://store.net/dot.png","metadata":{"statusCode":200}}}`, `{"success":false,"error":"it failed"}`, keyed, false},
+		{idFirecrawlKeyless, OpScreenshot, Keys{}, `{"success":true,"data":{"screenshot":"http://store.net/dot.png","metadata":{"statusCode":200}}}`, `{"success":false,"error":"it failed"}`, keyless, false},
+		{idCloudflare, OpScreenshot, allKeys(), "", `{"success":false,"result":null,"errors":[{"code":1,"message":"not rendered"}]}`, page422, false},
 	}
 }
 
@@ -218,6 +240,9 @@ func (c *client) ask(ctx context.Context, s *Server) (attempts []Attempt, err er
 			return nil, err
 		}
 		return a.Attempts, nil
+	}
+	if c.op != OpExtract {
+		return askTool(ctx, s, c.op)
 	}
 	a, err := s.dispatcher.Extract(ctx, &PageRequest{URL: "http://page.net/", Render: renderAuto}, false, "")
 	if err != nil {
@@ -251,7 +276,9 @@ func TestFailureClasses(t *testing.T) {
 		{"524", status(524, `<html>late</html>`), always(ErrTimeout), 2, 0},
 		{"500", status(500, `{"error":"broken"}`), always(ErrUnavailable), 2, restUnavailable},
 		{"503", status(503, `<!DOCTYPE html><p>down`), always(ErrUnavailable), 2, restUnavailable},
-		{"truncated JSON", func(c *client) http.HandlerFunc { return jsonAnswer(200, c.ok[:len(c.ok)/2]) }, always(ErrUnavailable), 2, restUnavailable},
+		{"truncated JSON", func(c *client) http.HandlerFunc {
+			return jsonAnswer(200, strings.TrimSuffix(orDefault(c.ok, c.fail), "}"))
+		}, always(ErrUnavailable), 2, restUnavailable},
 		{"another shape", status(200, `[[1]]`), always(ErrUnavailable), 2, restUnavailable},
 		{"422", status(422, `{"error":"bad"}`), byStatus(422, ErrInvalid), 1, 0},
 		{"redirect to another origin", func(*client) http.HandlerFunc {
@@ -270,14 +297,21 @@ func TestFailureClasses(t *testing.T) {
 				_, err := c.ask(testContext(t, time.Minute), s)
 				want := tc.class(&c)
 				var d *DispatchError
-				if !errors.As(err, &d) || !errors.Is(err, want) || len(d.Attempts) != 1 {
+				if !errors.As(err, &d) || !errors.Is(err, want) || len(d.Attempts) > 2 || len(d.Attempts) == 2 && !d.Attempts[1].Skipped { // by the browser that is switched off
 					t.Fatalf("got %v, want one attempt of class %q", err, want)
 				}
-				if got := len(server.requests()); got != tc.calls {
-					t.Errorf("asked %d times, want %d", got, tc.calls)
+				calls, rest := tc.calls, tc.rest
+				if c.once && calls > 1 {
+					calls = 1
+					if want == ErrUnavailable { // it rests after two in a row
+						rest = 0
+					}
+				}
+				if got := len(server.requests()); got != calls {
+					t.Errorf("asked %d times, want %d", got, calls)
 				}
 				noKeys(t, ErrorText(err))
-				checkRest(t, s, tc.rest, want, d.Attempts[0])
+				checkRest(t, s, rest, want, d.Attempts[0])
 			})
 		}
 	}
@@ -350,12 +384,16 @@ func TestProvidersAnswer(t *testing.T) {
 	for _, c := range clients() {
 		t.Run(c.name(), func(t *testing.T) {
 			s, server := f.server(t, f.only(c.keys, c.id)), f.by[c.fakeID()]
-			server.script(jsonAnswer(200, c.ok))
+			if c.ok == "" {
+				server.script(serveDot)
+			} else {
+				server.script(jsonAnswer(200, c.ok))
+			}
 			if attempts, err := c.ask(testContext(t, time.Minute), s); err != nil || len(attempts) > 0 {
 				t.Fatalf("got %v after %v", err, attempts)
 			}
 			r := server.requests()
-			if len(r) != 1 {
+			if len(r) != 1 && (c.id != idFirecrawl || c.op != OpCrawl) { // a job is asked how far it is
 				t.Fatalf("asked %d times", len(r))
 			}
 			for name, values := range r[0].Header {

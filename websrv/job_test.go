@@ -198,6 +198,8 @@ func TestJobFailed(t *testing.T) {
 		{idFirecrawl, `{"success":true,"status":"failed","data":[]}`},
 		{idCloudflare, `{"success":true,"result":{"status":"errored","records":[]}}`},
 		{idCloudflare, `{"success":true,"result":{"status":"cancelled_due_to_limits","records":[]}}`},
+		{idCloudflare, `{"success":true,"result":{"status":"cancelled_due_to_timeout","records":[]}}`},
+		{idCloudflare, `{"success":true,"result":{"status":"cancelled_by_user","records":[]}}`},
 	} {
 		j := jobClients()[0]
 		if tc.id == idCloudflare {
