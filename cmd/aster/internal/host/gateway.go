@@ -267,7 +267,7 @@ func (g *Gateway) addTool(name string, t bridge.Tool) (err error) {
 			err = fmt.Errorf("refused by the MCP library: %v", r)
 		}
 	}()
-	tool := &mcp.Tool{Name: name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema}
+	tool := &mcp.Tool{Name: name, Title: t.Title, Description: t.Description, InputSchema: objectSchema(t.InputSchema)}
 	if len(t.OutputSchema) > 0 {
 		tool.OutputSchema = t.OutputSchema
 	}

@@ -60,7 +60,7 @@ func foreignRig(t *testing.T, url, state string, o *host.SessionOptions, g *host
 	return newGatewayRigIn(t, state, o, g, answer)
 }
 
-// mcp-host.md §5, rows 1 to 3: what was first listed is the baseline. A tool that is new
+// Security rows 1 to 3: what was first listed is the baseline. A tool that is new
 // or changed since is not listed, not found, not described and not called.
 func TestChangedToolsAreHeldBack(t *testing.T) {
 	tools := map[string]string{"keep": "Keeps a note", "swap": "Swaps a note"}
@@ -90,57 +90,71 @@ func TestChangedToolsAreHeldBack(t *testing.T) {
 	if got := r.tools(t); !slices.Equal(got, []string{"aster_mcp", "foreign__keep"}) {
 		t.Errorf("listed: %q", got)
 	}
-	for _, name := range []string{"swap", "added"} {
-		if text, _ := r.call(t, "aster_mcp", map[string]any{"action": "search", "query": name + " note"}); strings.Contains(text, "foreign/"+name) {
-			t.Errorf("%s is found: %s", name, text)
-		}
-		for _, action := range []string{"describe", "execute"} {
-			if text, isError := r.call(t, "aster_mcp", map[string]any{"action": action, "name": "foreign/" + name, "arguments": map[string]any{}}); !isError || strings.Contains(text, "did ") {
-				t.Errorf("%s of %s: %q", action, name, text)
+	for row, name := range map[string]string{"security row 1: a changed tool": "swap", "security row 2: a new tool": "added"} {
+		t.Run(row, func(t *testing.T) {
+			if text, _ := r.call(t, "aster_mcp", map[string]any{"action": "search", "query": name + " note"}); strings.Contains(text, "foreign/"+name) {
+				t.Errorf("security row 3: %s is found: %s", name, text)
 			}
-		}
+			for _, action := range []string{"describe", "execute"} {
+				if text, isError := r.call(t, "aster_mcp", map[string]any{"action": action, "name": "foreign/" + name, "arguments": map[string]any{}}); !isError || strings.Contains(text, "did ") {
+					t.Errorf("security row 3: %s of %s: %q", action, name, text)
+				}
+			}
+		})
 	}
 	if held := fmt.Sprint(r.session.HeldBack()); !strings.Contains(held, "foreign/swap") || !strings.Contains(held, "foreign/added") || !strings.Contains(held, "aster mcp approve") {
 		t.Errorf("held back: %s", held)
 	}
 }
 
-// Row 11: a tool that claims to only read still asks. Row 12: what is asked and recorded
-// is the real tool. Row 25: read-only wins over every allow, also of --approve=never.
-// Row 27: no sampling and no roots are offered to a server.
+// What a server says of its tools makes nothing easier for it.
 func TestClaimsLoosenNothing(t *testing.T) {
 	f := newForeignServer(t, map[string]string{"look": "Only looks"})
-	r := foreignRig(t, f.URL, t.TempDir(), &host.SessionOptions{Approve: guard.ModeAster}, &host.GatewayOptions{Expose: host.ExposeBoth}, no)
-	for _, call := range []struct {
-		tool string
-		args any
-	}{{"foreign__look", nil}, {"aster_mcp", map[string]any{"action": "execute", "name": "foreign/look", "arguments": map[string]any{}}}} {
-		if text, isError := r.call(t, call.tool, call.args); !isError || strings.Contains(text, "did look") {
-			t.Errorf("%s: %q", call.tool, text)
-		}
-		select {
-		case q := <-r.asked:
-			if !strings.Contains(q, "foreign/look") {
-				t.Errorf("the question is %q", q)
+	t.Run("security row 11, security row 12: a tool that claims to only read asks, by its own name", func(t *testing.T) {
+		r := foreignRig(t, f.URL, t.TempDir(), &host.SessionOptions{Approve: guard.ModeAster}, &host.GatewayOptions{Expose: host.ExposeBoth}, no)
+		for _, call := range []struct {
+			tool string
+			args any
+		}{{"foreign__look", nil}, {"aster_mcp", map[string]any{"action": "execute", "name": "foreign/look", "arguments": map[string]any{}}}} {
+			if text, isError := r.call(t, call.tool, call.args); !isError || strings.Contains(text, "did look") {
+				t.Errorf("%s: %q", call.tool, text)
 			}
-		default:
-			t.Errorf("%s: the user was not asked", call.tool)
+			select {
+			case q := <-r.asked:
+				if !strings.Contains(q, "foreign/look") {
+					t.Errorf("the question is %q", q)
+				}
+			default:
+				t.Errorf("%s: the user was not asked", call.tool)
+			}
 		}
-	}
-	for _, line := range r.audited(t) {
-		if !strings.HasSuffix(line, " foreign/look") {
-			t.Errorf("on record: %q", line)
+		lines := r.audited(t)
+		if len(lines) == 0 {
+			t.Error("nothing is on record")
 		}
-	}
-	strict := foreignRig(t, f.URL, t.TempDir(), &host.SessionOptions{Approve: guard.ModeNever, ReadOnly: true}, &host.GatewayOptions{Expose: host.ExposeTools}, nil)
-	if text, isError := strict.call(t, "foreign__look", nil); !isError || !strings.Contains(text, "read-only") {
-		t.Errorf("read-only: %q", text)
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, c := range f.caps {
-		if c != nil && (c.Sampling != nil || c.RootsV2 != nil) {
-			t.Errorf("a server was offered %+v", c)
+		for _, line := range lines {
+			if !strings.HasSuffix(line, " foreign/look") {
+				t.Errorf("on record: %q", line)
+			}
 		}
-	}
+	})
+	t.Run("security row 25: read-only wins over every allow", func(t *testing.T) {
+		strict := foreignRig(t, f.URL, t.TempDir(), &host.SessionOptions{Approve: guard.ModeNever, ReadOnly: true}, &host.GatewayOptions{Expose: host.ExposeTools}, nil)
+		if text, isError := strict.call(t, "foreign__look", nil); !isError || !strings.Contains(text, "read-only") {
+			t.Errorf("read-only: %q", text)
+		}
+	})
+	t.Run("security row 27: no sampling and no roots are offered", func(t *testing.T) {
+		foreignRig(t, f.URL, t.TempDir(), &host.SessionOptions{Legacy: true}, nil, nil)
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if len(f.caps) == 0 {
+			t.Error("nobody said what it can do")
+		}
+		for _, c := range f.caps {
+			if c != nil && (c.Sampling != nil || c.RootsV2 != nil) {
+				t.Errorf("a server was offered %+v", c)
+			}
+		}
+	})
 }

@@ -85,6 +85,7 @@ type Session struct {
 	mu        sync.Mutex
 	dirty     bool
 	catalog   *bridge.Catalog
+	unfilled  map[bridge.ToolID]bridge.Tool // of configured servers; made with the catalogue
 	held      []HeldBack
 	listeners []func(*bridge.Catalog)
 	logTo     func(*logMessage) // nil drops
@@ -286,7 +287,7 @@ func (s *Session) Catalog() *bridge.Catalog {
 
 // build makes the catalogue, with s.mu held. The sources' locks are below it.
 func (s *Session) build() {
-	var tools []bridge.Tool
+	var tools, foreign []bridge.Tool
 	s.held = nil
 	about := map[string]string{}
 	for _, src := range s.set.Sources() {
@@ -295,7 +296,9 @@ func (s *Session) build() {
 		about[sv.name] = aboutOf(&status, sv.about)
 		list := src.Tools()
 		if sv.builtin == nil {
+			s.holdDoubled(list)
 			list = s.usable(sv, &status, list)
+			foreign = append(foreign, list...)
 		}
 		for _, t := range list {
 			verdict := s.opts.Config.Tools.Filter(string(t.ID()))
@@ -316,7 +319,7 @@ func (s *Session) build() {
 			s.hold(p.ID, p.Reason)
 		}
 	}
-	s.catalog = catalog
+	s.catalog, s.unfilled = catalog, unfilled(foreign, catalog)
 }
 
 func (s *Session) hold(id bridge.ToolID, reason string) {
@@ -421,9 +424,9 @@ func (s *Session) Call(ctx context.Context, tool bridge.Tool, arguments json.Raw
 
 // request is a call as the guard judges it.
 func (s *Session) request(sv *server, tool bridge.Tool, arguments json.RawMessage) guard.Request {
-	req := guard.Request{Tool: tool, Arguments: arguments, Class: guard.ClassServer, Trusted: sv.trust, Identity: sv.identity}
+	req := guard.Request{Tool: s.defined(tool), Arguments: arguments, Class: guard.ClassServer, Trusted: sv.trust, Identity: sv.identity}
 	present := func() (bridge.Tool, string, error) {
-		t, ok := s.Catalog().Get(tool.ID())
+		t, ok := s.current(tool.ID())
 		if !ok {
 			return t, "", bridge.ErrToolChanged
 		}
