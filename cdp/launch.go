@@ -32,6 +32,9 @@ const (
 	// ownTimeout bounds the wait for a sign that a browser which answers is the one that
 	// was started. Without one, it is taken for ours until the process ends before it.
 	ownTimeout = 15 * time.Second
+	// printTimeout is how long a browser that holds the profile has for printing its
+	// address, where its messages reach us.
+	printTimeout = time.Second
 	// launchPoll is the pause between two looks at the profile's port file.
 	launchPoll = 10 * time.Millisecond
 )
@@ -269,22 +272,31 @@ func (s *starter) await(ctx context.Context) (*Launched, error) {
 }
 
 // settle finds out whether the browser that answers is the one that was started. It is
-// when it has printed its address, or when its lock on the profile says so. Else the
-// process is about to give way, for which Chrome takes up to 20 seconds while the other
-// browser starts (measured in Chromium 156): there is no use in waiting for it.
+// when that has printed its address, or when its lock on the profile says so and none is
+// printed. Else the process is about to give way, for which Chrome takes up to 20 seconds
+// while the other browser starts (measured in Chromium 156): there is no use in waiting
+// for it.
 func (s *starter) settle(ctx context.Context, e Endpoint) (*Launched, error) {
-	id := e.WS[strings.LastIndex(e.WS, "/"):]
-	doubt := time.NewTimer(ownTimeout)
+	doubt, silent := time.NewTimer(ownTimeout), time.NewTimer(printTimeout)
 	defer doubt.Stop()
+	defer silent.Stop()
 	tick := time.NewTicker(launchPoll)
 	defer tick.Stop()
-	for !strings.Contains(s.proc.stderr.String(), id) {
+	quiet := false
+	for !s.printed(e) {
 		ours, known := ownsProfile(s.dir, s.proc.cmd)
-		if ours {
-			break
-		}
-		if known {
+		if known && !ours {
 			return s.reuse(e), s.proc.kill()
+		}
+		if ours {
+			// The address may be of one that has just left the profile to ours.
+			now, ok := s.running(ctx)
+			if ok {
+				e = now
+			}
+			if ok && quiet {
+				break
+			}
 		}
 		select {
 		case <-ctx.Done():
@@ -293,10 +305,17 @@ func (s *starter) settle(ctx context.Context, e Endpoint) (*Launched, error) {
 			return s.join(ctx)
 		case <-doubt.C:
 			return s.launched(e), nil
+		case <-silent.C:
+			quiet = true
 		case <-tick.C:
 		}
 	}
 	return s.launched(e), nil
+}
+
+// printed reports whether the process that was started has printed this address.
+func (s *starter) printed(e Endpoint) bool {
+	return strings.Contains(s.proc.stderr.String(), e.WS[strings.LastIndex(e.WS, "/"):])
 }
 
 func (s *starter) reuse(e Endpoint) *Launched {

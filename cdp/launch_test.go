@@ -192,7 +192,12 @@ func TestLaunchAtOnce(t *testing.T) {
 		}
 	}
 	if ours != 1 {
-		t.Errorf("%d of %d callers take the browser for theirs", ours, n)
+		lock, _ := os.Readlink(filepath.Join(dir, "SingletonLock"))
+		port, _ := os.ReadFile(filepath.Join(dir, "DevToolsActivePort"))
+		t.Errorf("%d of %d callers take the browser for theirs; the lock is of %s, the port %q", ours, n, lock, port)
+		for _, l := range all {
+			t.Logf("%s: reused %v, gone %v", l.Endpoint.WS, l.Reused(), gone(l.Endpoint.WS))
+		}
 	}
 }
 
