@@ -71,6 +71,8 @@ var rules = []rule{
 	{"cmd/aster/internal/daemon", []string{module + "/webmcp", sdk}, nil, "it shares one attachment over a local socket"},
 	{"cmd/aster/internal/host", append(below("config", "upstream", "guard", "daemon"), module+"/bridge", module+"/bridge/chat", module+"/bridge/source", module+"/cdp", module+"/webmcp",
 		module+"/websrv", module+"/shortcuts", cdproto, sdk), nil, "it wires all servers and is below cli"},
+	{"cmd/aster/internal/hard", nil, nil, "it meets the program from outside only"},
+	{"cmd/aster/internal/hard/fake", nil, nil, "it must be able to send what no library would"},
 }
 
 // testOnly is what tests may import on top of their package's row, the module's own
