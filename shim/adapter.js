@@ -54,6 +54,7 @@
     const e = {name: text(t.name), title: text(t.title), description: text(t.description)};
     const schema = typeof t.inputSchema === 'string' ? t.inputSchema : t.inputSchema ? JSON.stringify(t.inputSchema) : undefined;
     if (schema) e.inputSchema = schema;
+    if (t.outputSchema && typeof t.outputSchema === 'object') e.outputSchema = JSON.stringify(t.outputSchema);
     const a = t.annotations;
     if (a) e.annotations = {readOnlyHint: !!a.readOnlyHint, untrustedContentHint: !!a.untrustedContentHint, consequentialHint: !!a.consequentialHint, debugging: !!a.debugging};
     return e;

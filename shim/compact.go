@@ -154,7 +154,10 @@ var ownFields = func() map[string]string {
 	m := map[string]string{}
 	for i, w := range strings.Fields(`
 		announced areaMessage armed autosubmit buttonOwner buttonTarget dirty flushing handed handlers lastChanged lastRequest
-		lost marked posted previous queued refusals requests rootObserver selectMessage timed touched unleave unstyle unwatch`) {
+		lost marked posted previous queued refusals requests rootObserver selectMessage timed touched unleave unstyle unwatch
+		root state controls matches observer known denied prevented contains connected listener response roots elements setValue eventTarget
+		areaLabels buttonType fieldset findIn findWithin formTarget invalid lastTool listed requestSubmit selectLabels setArea setChecked setIndex
+		setMax setMin setMultiple setSelected setStep setType`) {
 		m[w] = "_" + shortName(i)
 	}
 	return m

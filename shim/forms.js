@@ -381,11 +381,11 @@
     if (tool !== undefined && tool.name === name && tool.description === description && tool.title === title &&
         tool.schema === schema && entry.autosubmit === autosubmit) return;
     withdraw(entry);
-    if (!isToolName(name) || liveTool(state, name) !== undefined || (config.compat <= 156 && !originKeyed)) return;
+    if (!isToolName(name) || liveTool(state, name) !== undefined || (config.compat <= lastKeyed && !originKeyed)) return;
     entry.autosubmit = autosubmit;
     entry.name = name;
     entry.tool = {
-      __proto__: null, name, title, description, schema, annotations: undefined, exposedTo: [], execute: undefined, signal: undefined,
+      __proto__: null, id: '', name, title, description, schema, output: undefined, annotations: undefined, exposedTo: [], execute: undefined, signal: undefined,
       form: entry, autosubmit, unwatch: nothing, native: undefined, previous: undefined, next: undefined,
     };
     add(state, entry.tool);

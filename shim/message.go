@@ -13,9 +13,9 @@ const (
 	MaxTools        = 10_000   // entries of Add, and of Remove, in one message
 	MaxNameBytes    = 128      // a tool's name
 	MaxTextBytes    = 64 << 10 // a title, a description, an error, a stack, an exposed origin, each
-	MaxSchemaBytes  = 1 << 20  // the text of an input schema
+	MaxSchemaBytes  = 1 << 20  // the text of a schema
 	MaxExposedTo    = 100      // origins that a tool is exposed to
-	MaxIDBytes      = 256      // the id of a call
+	MaxIDBytes      = 256      // the id of a call, or of a tool
 	MaxFromOrigins  = 1000     // origins of a List; more are left out
 	MaxPathBytes    = 1024     // the path of a frame
 )
@@ -46,12 +46,14 @@ type Listed struct {
 	Tools  []ListedTool `json:"tools"`
 }
 
-// ListedTool is a tool of another origin. The schema is absent or JSON text.
+// ListedTool is a tool of another origin. The schemas are absent or JSON text.
 type ListedTool struct {
 	Name        string       `json:"name"`
 	Title       string       `json:"title"`
 	Description string       `json:"description"`
 	Schema      string       `json:"schema,omitempty"`
+	Output      string       `json:"output,omitempty"` // the schema of its results
+	ID          string       `json:"id,omitempty"`
 	Annotations *Annotations `json:"annotations,omitempty"`
 }
 
@@ -63,6 +65,8 @@ type Run struct {
 	Origin string // the tool's, serialised
 	Name   string
 	Input  string // JSON text
+	// ToolID is that of the registration that is meant, "" for the one there is.
+	ToolID string
 }
 
 // Cancel says that the page gave a Run up. There is no answer.
@@ -113,6 +117,10 @@ type Tool struct {
 	// no schema, one that is no object, or one above MaxSchemaBytes. It need not be a
 	// JSON Schema.
 	InputSchema json.RawMessage
+	// OutputSchema is the same for the schema of results, which pages can give since Compat159.
+	OutputSchema json.RawMessage
+	// ID names this registration among those of its document; "" before Compat160.
+	ID string
 	// Annotations is nil where the page gave none.
 	Annotations *Annotations
 	// Form is set for a tool that is a form.
@@ -185,16 +193,19 @@ type wire struct {
 	Origin   string     `json:"origin"`
 	Name     string     `json:"name"`
 	Input    string     `json:"input"`
+	Tool     string     `json:"tool"`
 }
 
 type wireTool struct {
-	Name        string       `json:"name"`
-	Title       string       `json:"title"`
-	Description string       `json:"description"`
-	InputSchema *string      `json:"inputSchema"`
-	Annotations *Annotations `json:"annotations"`
-	Form        *Form        `json:"form"`
-	ExposedTo   []string     `json:"exposedTo"`
+	Name         string       `json:"name"`
+	Title        string       `json:"title"`
+	Description  string       `json:"description"`
+	ID           string       `json:"id"`
+	InputSchema  *string      `json:"inputSchema"`
+	OutputSchema *string      `json:"outputSchema"`
+	Annotations  *Annotations `json:"annotations"`
+	Form         *Form        `json:"form"`
+	ExposedTo    []string     `json:"exposedTo"`
 }
 
 // Parse reads a message of a page's shim. Unknown members are ignored; anything else
@@ -239,7 +250,10 @@ func (w *wire) request() (*Message, error) {
 		if len(w.Path) > MaxPathBytes {
 			return nil, bad("path of %d bytes", len(w.Path))
 		}
-		return &Message{Run: &Run{ID: w.ID, Path: w.Path, Origin: w.Origin, Name: w.Name, Input: w.Input}}, nil
+		if len(w.Tool) > MaxIDBytes {
+			return nil, bad("run of a tool with an id of %d bytes", len(w.Tool))
+		}
+		return &Message{Run: &Run{ID: w.ID, Path: w.Path, Origin: w.Origin, Name: w.Name, Input: w.Input, ToolID: w.Tool}}, nil
 	}
 	return &Message{Cancel: &Cancel{ID: w.ID}}, nil
 }
@@ -286,17 +300,30 @@ func (w *wireTool) tool() (Tool, error) {
 			return Tool{}, bad("origin of %q is longer than %d bytes", w.Name, MaxTextBytes)
 		}
 	}
-	t := Tool{Name: w.Name, Title: w.Title, Description: w.Description, Annotations: w.Annotations, Form: w.Form, ExposedTo: w.ExposedTo}
-	if w.InputSchema != nil {
-		if len(*w.InputSchema) > MaxSchemaBytes {
-			return Tool{}, bad("input schema of %q is longer than %d bytes", w.Name, MaxSchemaBytes)
-		}
-		t.InputSchema = json.RawMessage(*w.InputSchema)
-		if !json.Valid(t.InputSchema) {
-			return Tool{}, bad("input schema of %q is not JSON", w.Name)
-		}
+	if len(w.ID) > MaxIDBytes {
+		return Tool{}, bad("id of %q is longer than %d bytes", w.Name, MaxIDBytes)
 	}
-	return t, nil
+	t := Tool{Name: w.Name, Title: w.Title, Description: w.Description, ID: w.ID, Annotations: w.Annotations, Form: w.Form, ExposedTo: w.ExposedTo}
+	var err error
+	if t.InputSchema, err = w.schema("input", w.InputSchema); err != nil {
+		return Tool{}, err
+	}
+	t.OutputSchema, err = w.schema("output", w.OutputSchema)
+	return t, err
+}
+
+// schema checks the text of a schema; absent it is nil.
+func (w *wireTool) schema(which string, text *string) (json.RawMessage, error) {
+	if text == nil {
+		return nil, nil
+	}
+	if len(*text) > MaxSchemaBytes {
+		return nil, bad("%s schema of %q is longer than %d bytes", which, w.Name, MaxSchemaBytes)
+	}
+	if !json.Valid([]byte(*text)) {
+		return nil, bad("%s schema of %q is not JSON", which, w.Name)
+	}
+	return json.RawMessage(*text), nil
 }
 
 func (w *wire) result() (*Message, error) {

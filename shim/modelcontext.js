@@ -1,5 +1,5 @@
 // WebMCP for a browser that has none: document.modelContext as Chromium 156 gives it
-// to a page (forms.js is the declarative part); and the private line over which aster
+// to a page, or 159, or 160 (forms.js is the declarative part); and the private line over which aster
 // hears of the tools and runs them. Frames of one origin meet here; between origins aster
 // goes between, which alone knows who is who, and it says whether a document may use
 // tools at all: no script can read the policies that decide that.
@@ -135,6 +135,13 @@
   // Frames meet over genuine events only.
   const canMeet = !late || (isNative(addEventListener, 'addEventListener') && isNative(dispatchEvent, 'dispatchEvent'));
 
+  // What later versions have: since 159 tools tell the schema of their results, since 160
+  // getTools gives Tool objects, which stand for one registration each.
+  const hasOutput = config.compat >= 159, hasTools = config.compat >= 160;
+  // The newest text of the specification has no check of the origin's key, but no version
+  // of the browser is known to be without it.
+  const lastKeyed = 160;
+
   // ---- Small things ------------------------------------------------------------------
 
   const nothing = () => {};
@@ -195,6 +202,17 @@
         throw new TypeError('Illegal invocation');
       }
       return event.#toolName;
+    }
+  }
+
+  class Listed extends Given {
+    #values;
+    constructor(tool, values) {
+      super(tool);
+      this.#values = values;
+    }
+    static of(x) {
+      return isObject(x) && #values in x ? x.#values : undefined;
     }
   }
 
@@ -273,9 +291,10 @@
     const inputSchema = toSchemaObject(v.inputSchema, reading(where, 'inputSchema', type));
     at = reading(where, 'name', type);
     const name = toText(required(v.name, at), at);
+    const outputSchema = hasOutput ? toSchemaObject(v.outputSchema, reading(where, 'outputSchema', type)) : undefined;
     const title = v.title;
     return {
-      __proto__: null, annotations, description, execute, inputSchema, name,
+      __proto__: null, annotations, description, execute, inputSchema, outputSchema, name,
       title: title === undefined ? '' : toUSVText(title, reading(where, 'title', type)),
     };
   }
@@ -291,6 +310,11 @@
   }
 
   function toRegisteredTool(v, where) {
+    if (hasTools) {
+      const listed = listedOf(v);
+      if (listed === undefined) throw new TypeError(where + "parameter 1 is not of type 'Tool'.");
+      return {__proto__: null, name: listed.name, origin: listed.origin, view: listed.source, id: listed.id};
+    }
     const type = 'RegisteredTool';
     if (!isObject(v)) throw new TypeError(where + "The provided value is not of type '" + type + "'.");
     toAnnotations(v.annotations, reading(where, 'annotations', type));
@@ -301,12 +325,13 @@
     const name = toText(required(v.name, at), at);
     at = reading(where, 'origin', type);
     const origin = toUSVText(required(v.origin, at), at);
+    if (hasOutput) toSchemaObject(v.outputSchema, reading(where, 'outputSchema', type));
     const title = v.title;
     if (title !== undefined) toText(title, reading(where, 'title', type));
     at = reading(where, 'window', type);
     const view = required(v.window, at);
     if (!isWindow(view)) throw new TypeError(at + "Failed to convert value to 'Window'.");
-    return {__proto__: null, name, origin, view};
+    return {__proto__: null, name, origin, view, id: undefined};
   }
 
   function toSignal(v, where) {
@@ -508,7 +533,7 @@
       known: {__proto__: null}, announced: false,                   // what aster has been told
       native: undefined, handed: {__proto__: null},                 // set by the hand-over
       held: config.broker, denied: false, refusals: [],             // until aster's ruling; what it refuses
-      requests: {__proto__: null}, lastRequest: 0,                  // what aster has been asked for, by id
+      requests: {__proto__: null}, lastRequest: 0, lastTool: 0,     // what aster has been asked for, by id
       api: undefined, peer: undefined,
     };
     state.api = newApi(state);
@@ -527,8 +552,7 @@
 
   function check(state) {
     if (!isActive(state)) throw new DOMException('The document is not active.', 'InvalidStateError');
-    // The newest text of the specification has no such check.
-    if (config.compat <= 156 && !originKeyed) {
+    if (config.compat <= lastKeyed && !originKeyed) {
       throw new DOMException('document.modelContext cannot be used when document.domain is enabled.', 'SecurityError');
     }
     if (state.denied) throw notAllowed();
@@ -654,20 +678,22 @@
     if (isTaken(name)) throw new DOMException('Duplicate tool name', 'InvalidStateError');
     if (!isToolName(name)) throw new DOMException('Invalid tool name', 'InvalidStateError');
     if (description === '') throw new DOMException('Description is required', 'InvalidStateError');
-    let schema;
-    if (given.inputSchema !== undefined) {
-      const where = executing('registerTool');
-      schema = toJSONText(given.inputSchema, where);
-      if (schema === undefined) throw new TypeError(where + 'invalid input schema: toJSON() returns undefined');
-      // toJSON is the page's code, and may have registered this very name.
-      if (isTaken(name)) throw new DOMException('Duplicate tool name', 'InvalidStateError');
-    }
+    const schema = toSchemaText(given.inputSchema, 'input'), output = toSchemaText(given.outputSchema, 'output');
+    // toJSON is the page's code, and may have registered this very name.
+    if (isTaken(name)) throw new DOMException('Duplicate tool name', 'InvalidStateError');
     if (isAborted(signal)) throw apply(getReason, signal, []);
     const exposedTo = secureOrigins(options.exposedTo, 'exposedTo');
     return {
-      __proto__: null, name, title, description, schema, annotations, exposedTo, execute, signal,
+      __proto__: null, id: '', name, title, description, schema, output, annotations, exposedTo, execute, signal,
       form: undefined, autosubmit: false, unwatch: nothing, native: undefined, previous: undefined, next: undefined,
     };
+  }
+
+  function toSchemaText(v, which) {
+    if (v === undefined) return undefined;
+    const where = executing('registerTool'), text = toJSONText(v, where);
+    if (text === undefined) throw new TypeError(where + 'invalid ' + which + ' schema: toJSON() returns undefined');
+    return text;
   }
 
   function commit(state, tool) {
@@ -685,6 +711,7 @@
 
   function add(state, tool) {
     state.tools[tool.name] = tool;
+    tool.id = '' + ++state.lastTool;
     tool.previous = state.last;
     if (state.last === undefined) state.first = tool;
     else state.last.next = tool;
@@ -709,12 +736,14 @@
     tool.unwatch();
   }
 
-  // The tool of that name. A signal that has aborted counts at once, also while the
-  // page's own listeners, which run before ours, are still being called.
-  function liveTool(state, name) {
+  // The tool of that name, and with an id only that registration of it. A signal that has
+  // aborted counts at once, also while the page's own listeners, which run before ours, are
+  // still being called.
+  function liveTool(state, name, id = undefined) {
     flushForms(state);
     const tool = state.tools[name];
-    if (tool === undefined || !isAborted(tool.signal)) return tool;
+    if (tool === undefined || (id !== undefined && tool.id !== id)) return undefined;
+    if (!isAborted(tool.signal)) return tool;
     remove(state, tool);
     return undefined;
   }
@@ -766,21 +795,47 @@
   }
 
   function toPageTool({tool, view, origin}) {
-    const a = tool.annotations;
+    const {id, name, title, description, annotations: a, schema, output} = tool;
+    const annotations = a && {
+      consequentialHint: a.consequentialHint, debugging: a.debugging,
+      readOnlyHint: a.readOnlyHint, untrustedContentHint: a.untrustedContentHint,
+    };
+    const inputSchema = schema && parse(schema);
+    // One that is no object counts as none.
+    const outputSchema = output && isObjectText(output) ? parse(output) : undefined;
+    if (hasTools) {
+      return newTool({
+        __proto__: null, object: undefined, id, name, title, description, origin, source: view,
+        inputSchema: inputSchema ?? null, outputSchema: outputSchema ?? null, annotations: annotations ?? null,
+      });
+    }
     return {
-      ...(a && {
-        annotations: {
-          consequentialHint: a.consequentialHint, debugging: a.debugging,
-          readOnlyHint: a.readOnlyHint, untrustedContentHint: a.untrustedContentHint,
-        },
-      }),
-      description: tool.description,
-      ...(tool.schema !== undefined && {inputSchema: parse(tool.schema)}),
-      name: tool.name,
+      ...(a && {annotations}),
+      description,
+      ...(inputSchema && {inputSchema}),
+      name,
       origin,
-      title: tool.title,
+      ...(outputSchema && {outputSchema}),
+      title,
       window: view,
     };
+  }
+
+  // Tool objects are event targets inside, so that no page can clone them, and so that the
+  // shims of other frames can ask what they stand for.
+  function newTool(values) {
+    const tool = values.object = construct(EventTarget, [], Tool);
+    new Listed(tool, values);
+    if (canMeet) attend(tool, () => values);
+    return tool;
+  }
+
+  // What a Tool of this realm or another stands for; undefined for anything else.
+  function listedOf(x) {
+    const own = Listed.of(x);
+    if (own !== undefined || !isObject(x)) return own;
+    const values = meet(x);
+    return values?.object === x ? values : undefined;
   }
 
   // ---- Execution: the caller's side --------------------------------------------------------------
@@ -806,9 +861,13 @@
 
   function executeTool(state, tool, input, options) {
     check(state);
-    const url = toURL(tool.origin);
-    if (url === undefined) throw new DOMException('The provided origin is invalid.', 'NotSupportedError');
-    const origin = apply(getOrigin, url, []);
+    const {name, id} = tool;
+    let {origin} = tool;
+    if (id === undefined) {
+      const url = toURL(origin);
+      if (url === undefined) throw new DOMException('The provided origin is invalid.', 'NotSupportedError');
+      origin = apply(getOrigin, url, []);
+    }
     if (origin === 'null') {
       throw new DOMException('Cannot execute tools that live in a document with an opaque origin.', 'NotSupportedError');
     }
@@ -819,17 +878,17 @@
     const d = pending(state);
     const peer = tool.view === window ? state.peer : peerAt(tool.view);
     const other = peer === undefined && origin !== state.origin && canAsk(state) ? distantPeer(state, tool.view, origin) : undefined;
-    if (other !== undefined) call(state, other, tool.name, json, signal, d);
-    else if (peer === undefined || peer.origin !== origin || !peer.has(tool.name) || !inSameTree(tool.view)) {
+    if (other !== undefined) call(state, other, name, id, json, signal, d);
+    else if (peer === undefined || peer.origin !== origin || !peer.has(name, id) || !inSameTree(tool.view)) {
       post(state, 2, () => d.reject(unknownError(transient)));
-    } else call(state, peer, tool.name, json, signal, d);
+    } else call(state, peer, name, id, json, signal, d);
     return d.promise;
   }
 
-  function call(state, peer, name, json, signal, d) {
+  function call(state, peer, name, id, json, signal, d) {
     const foreign = peer !== state.peer;
     let unwatch = nothing, unleave = nothing;
-    const cancel = peer.begin(name, json, foreign, (kind, value) => {
+    const cancel = peer.begin(name, id, json, foreign, (kind, value) => {
       unwatch();
       unleave();
       const settle = {
@@ -868,13 +927,14 @@
 
   // ---- Execution: the tool's side ----------------------------------------------------------------
 
-  // Queues a run and returns a function that cancels it. done gets its end: "completed"
+  // Queues a run, of the registration with that id if one is given, and returns a function
+  // that cancels it. done gets its end: "completed"
   // with the output, "failed" with what was thrown, "bad" input, "missing" tool,
   // "canceled", or "gone" with the document (told to foreign callers only); of a form also
   // "refused" or "dropped", with the reason, and "navigated", with the target. waits is
   // called with a button's label when the user has to press it.
-  function begin(state, name, json, foreign, done, hops = 1, waits = nothing) {
-    const run = {__proto__: null, name, done, waits, after: nothing, call: undefined, over: false, canceled: false, unleave: nothing};
+  function begin(state, name, id, json, foreign, done, hops = 1, waits = nothing) {
+    const run = {__proto__: null, name, id, done, waits, after: nothing, call: undefined, over: false, canceled: false, unleave: nothing};
     if (foreign) run.unleave = onLeave(() => finish(run, 'gone'));
     post(state, hops, () => startRun(state, run, json), () => {
       if (run.call !== undefined && isActive(state)) fire(state, makeEvent(ToolActivatedEvent, 'toolactivated', run.name));
@@ -890,7 +950,7 @@
   }
 
   function startRun(state, run, json) {
-    const tool = liveTool(state, run.name);
+    const tool = liveTool(state, run.name, run.id);
     if (tool === undefined) {
       finish(run, 'missing');
       return;
@@ -1138,9 +1198,10 @@
     });
     return at === undefined ? undefined : {
       __proto__: null,
-      begin: (name, json, foreign, done) => {
-        const id = request(state, '"run","path":"' + at + '","origin":' + quote(origin) + ',"name":' + quote(name) + ',"input":' + quote(json), done);
-        return () => tell('{"t":"cancel","id":"' + id + '"}');
+      begin: (name, id, json, foreign, done) => {
+        const asked = request(state, '"run","path":"' + at + '","origin":' + quote(origin) + ',"name":' + quote(name) +
+          (id === undefined ? '' : ',"tool":' + quote(id)) + ',"input":' + quote(json), done);
+        return () => tell('{"t":"cancel","id":"' + asked + '"}');
       },
     };
   }
@@ -1152,7 +1213,7 @@
       view: window,
       origin: state.origin,
       context: state.context,
-      has: (name) => liveTool(state, name) !== undefined,
+      has: (name, id) => liveTool(state, name, id) !== undefined,
       list: () => {
         findForms(state);
         const list = [];
@@ -1161,7 +1222,7 @@
         }
         return list;
       },
-      begin: (name, json, foreign, done) => begin(state, name, json, foreign, done),
+      begin: (name, id, json, foreign, done) => begin(state, name, id, json, foreign, done),
       change: () => fire(state, new Event('toolchange')),
       ruling: () => (state.held ? null : !state.denied),
       owns,
@@ -1235,6 +1296,43 @@
   function ModelContext() {
     throw new TypeError(new.target === undefined ? 'Illegal constructor' : "Failed to construct 'ModelContext': Illegal constructor");
   }
+
+  function Tool() {
+    throw new TypeError(new.target === undefined ? 'Illegal constructor' : "Failed to construct 'Tool': Illegal constructor");
+  }
+
+  function valuesOf(tool) {
+    const values = listedOf(tool);
+    if (values === undefined) throw new TypeError('Illegal invocation');
+    return values;
+  }
+
+  const toolMembers = {
+    get name() {
+      return valuesOf(this).name;
+    },
+    get title() {
+      return valuesOf(this).title;
+    },
+    get description() {
+      return valuesOf(this).description;
+    },
+    get inputSchema() {
+      return valuesOf(this).inputSchema;
+    },
+    get outputSchema() {
+      return valuesOf(this).outputSchema;
+    },
+    get annotations() {
+      return valuesOf(this).annotations;
+    },
+    get origin() {
+      return valuesOf(this).origin;
+    },
+    get source() {
+      return valuesOf(this).source;
+    },
+  };
 
   function handlerPeer(context) {
     const peer = peerOf(context);
@@ -1380,11 +1478,12 @@
   }
 
   function handOver(state, tool) {
-    const {name, title, description, execute, annotations, schema, exposedTo} = tool;
+    const {name, title, description, execute, annotations, schema, output, exposedTo} = tool;
     tool.native = new AbortController();
     state.handed[name] = tool;
-    const inputSchema = schema === undefined ? undefined : {__proto__: null, toJSON: () => parse(schema)};
-    const given = {__proto__: null, name, title: title === '' ? undefined : title, description, execute, annotations, inputSchema};
+    const again = (text) => text && {__proto__: null, toJSON: () => parse(text)};
+    const inputSchema = again(schema), outputSchema = again(output);
+    const given = {__proto__: null, name, title: title === '' ? undefined : title, description, execute, annotations, inputSchema, outputSchema};
     const options = {__proto__: null, signal: apply(getSignal, tool.native, []), exposedTo};
     void settled(apply(state.native.registerTool, state.native, [given, options]));
   }
@@ -1518,14 +1617,16 @@
     return n === text.length ? text : apply(slice, text, [0, n]) + ellipsis;
   }
 
+  function schemaText(key, json) {
+    return json !== undefined && isObjectText(json) && fitting(json, config.limits.schema) === json.length ? ',"' + key + '":' + quote(json) : '';
+  }
+
   function toolText(tool) {
     const {limits} = config, a = tool.annotations;
     let text = '{"name":' + quote(tool.name) + ',"title":' + quote(cut(tool.title, limits.text)) +
       ',"description":' + quote(cut(tool.description, limits.text));
-    const {schema} = tool;
-    if (schema !== undefined && isObjectText(schema) && fitting(schema, limits.schema) === schema.length) {
-      text += ',"inputSchema":' + quote(schema);
-    }
+    if (hasTools) text += ',"id":' + quote(tool.id);
+    text += schemaText('inputSchema', tool.schema) + schemaText('outputSchema', tool.output);
     if (a !== undefined) {
       text += ',"annotations":{"readOnlyHint":' + a.readOnlyHint + ',"untrustedContentHint":' + a.untrustedContentHint +
         ',"consequentialHint":' + a.consequentialHint + ',"debugging":' + a.debugging + '}';
@@ -1674,10 +1775,10 @@
       change: (times) => {
         for (let i = 0; i < +times; i++) post(state, 1, () => fire(state, new Event('toolchange')));
       },
-      invoke: (id, name, args) => {
+      invoke: (id, name, args, tool) => {
         nativeOf(state);
         let over = false;
-        const cancel = begin(state, name, args, false, (kind, value) => {
+        const cancel = begin(state, name, tool, args, false, (kind, value) => {
           over = true;
           delete state.calls[id];
           report(id, kind, value, name);
@@ -1703,6 +1804,7 @@
   const installed = install(ModelContext, contextMembers, EventTarget) &&
     install(ToolActivatedEvent, activatedMembers, Event) &&
     install(ToolCancelEvent, cancelMembers, Event) &&
+    (!hasTools || install(Tool, toolMembers, FunctionPrototype)) &&
     accessor(DocumentPrototype, 'modelContext', modelContextGetter);
   if (!installed) return 'page';
   attempt(() => watchForms(document));

@@ -22,17 +22,19 @@ var source = strings.Replace(strings.TrimSpace(modelContext), "  // @include for
 const (
 	// Protocol is the version of the api object and of the messages.
 	Protocol = 2
-	// Compat is the Chromium version whose WebMCP the script plays.
-	Compat = 156
+	// Compat156, Compat159 and Compat160 are the Chromium versions whose WebMCP the script
+	// can play. Since 159 tools tell the schema of their results, since 160 getTools gives
+	// Tool objects, each of which stands for one registration.
+	Compat156, Compat159, Compat160 = 156, 159, 160
 	// DoorEvent is the type of the event listener that leads to the api object of a
 	// shim that was there from its document's start.
 	DoorEvent = "aster"
 	// DoorField is the private field of a ModelContext that holds the api object.
 	DoorField = "#aster"
 	// CallMethod is a function declaration for Runtime.callFunctionOn on an api object:
-	// its first argument is the method's name, at most three more are the method's own.
+	// its first argument is the method's name, at most four more are the method's own.
 	// It spreads no array, which would run the page's Array.prototype[Symbol.iterator].
-	CallMethod = "function (method, a, b, c) { return this[method](a, b, c); }"
+	CallMethod = "function (method, a, b, c, d) { return this[method](a, b, c, d); }"
 	// OpenDoor is a function declaration for Runtime.callFunctionOn on the listener of
 	// DoorEvent; its value is the api object, or undefined.
 	OpenDoor = "function () { return this(); }"
@@ -61,6 +63,9 @@ type Config struct {
 	// [Message.List], [Message.Run] and [Message.Cancel]. Without it every document may use
 	// tools, and sees those of its own origin only.
 	Broker bool
+	// Compat is the version of Chromium that pages see: one of the Compat constants, or any
+	// other version for the last of them before it. Zero stands for Compat156.
+	Compat int
 	// Secret is what the api object shows, so that aster knows a shim of its own. No
 	// page can read it.
 	Secret string
@@ -101,12 +106,23 @@ type limits struct {
 	Message int `json:"message"`
 }
 
+// CompatFor is the Compat constant for a browser of a major version.
+func CompatFor(major int) int {
+	switch {
+	case major >= Compat160:
+		return Compat160
+	case major >= Compat159:
+		return Compat159
+	}
+	return Compat156
+}
+
 // arguments renders the config as a JavaScript literal.
 func (c Config) arguments() string {
 	s := settings{
 		Allow: append([]string{}, c.Allow...), Deny: append([]string{}, c.Deny...), Legacy: c.Legacy, Broker: c.Broker, Secret: c.Secret,
-		Meeting: "aster-" + digest("aster shim meeting 2", c.Secret), Door: DoorEvent,
-		Protocol: Protocol, Compat: Compat, Build: build(),
+		Meeting: "aster-" + digest("aster shim meeting 3", c.Secret), Door: DoorEvent,
+		Protocol: Protocol, Compat: CompatFor(c.Compat), Build: build(),
 		Limits: limits{MaxTextBytes, MaxSchemaBytes, MaxExposedTo, MaxMessageBytes},
 	}
 	b, err := json.Marshal(s)

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto"
+	"github.com/chromedp/cdproto/browser"
+	cdpproto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/cdp/jsonv2"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
@@ -31,8 +33,8 @@ type attachment struct {
 	log      *slog.Logger
 	registry *Registry
 	broker   *broker // belongs to the reading goroutine
-	script   string  // the shim for documents to come
-	late     string  // the shim for documents that are there
+	script   string  // the shim for documents to come; the reading goroutine's from Dial on
+	late     string  // the shim for documents that are there; the same
 	progress func(tabID, message string)
 
 	browser *cdp.Browser // set before Attach
@@ -52,12 +54,46 @@ type attachment struct {
 }
 
 func newAttachment(opts *BrowserOptions, registry *Registry) *attachment {
-	cfg := shim.Config{Allow: opts.Origins, Deny: opts.DenyOrigins, Legacy: opts.LegacyAPI, Broker: true, Secret: opts.Secret}
-	return &attachment{
-		opts: opts, log: opts.Logger, registry: registry, broker: newBroker(), script: shim.Script(cfg), late: shim.LateScript(cfg),
+	a := &attachment{
+		opts: opts, log: opts.Logger, registry: registry, broker: newBroker(),
 		progress: func(string, string) {},
 		tabs:     map[*cdp.Session]*tab{}, later: map[*cdp.Session]bool{}, calls: map[string]*call{}, answers: map[*cdp.Frame][]*call{}, early: map[string]*nativeAnswer{},
 	}
+	compat, _ := strconv.Atoi(opts.Compat) // 0, and so the oldest, for CompatAuto
+	a.play(compat)
+	return a
+}
+
+// play makes the shim that of a Chromium version.
+func (a *attachment) play(version int) {
+	cfg := shim.Config{
+		Allow: a.opts.Origins, Deny: a.opts.DenyOrigins, Legacy: a.opts.LegacyAPI, Compat: version, Broker: true, Secret: a.opts.Secret,
+	}
+	a.script, a.late = shim.Script(cfg), shim.LateScript(cfg)
+}
+
+// askVersion plays the browser's own version. Its answer comes before the first target
+// does: commands to the browser are answered in their order (measured in Chromium 156).
+func (a *attachment) askVersion() {
+	if a.opts.Compat != CompatAuto {
+		return
+	}
+	cdp.Post(a.browser.Root(), browser.GetVersion, cdpproto.Empty{}, func(r browser.GetVersionResult, err error) {
+		if err == nil {
+			a.play(majorVersion(r.Product))
+		}
+	})
+}
+
+// majorVersion is 156 for "Chrome/156.0.8078.114", and 0 for what has no such form.
+func majorVersion(product string) int {
+	_, version, _ := strings.Cut(product, "/")
+	major, _, _ := strings.Cut(version, ".")
+	n, err := strconv.Atoi(major)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
 }
 
 var _ cdp.Handler = (*attachment)(nil)
@@ -430,6 +466,7 @@ func (a *attachment) connect(ctx context.Context, ep cdp.Endpoint) error {
 		return err
 	}
 	a.browser = b // nothing is told before Attach
+	a.askVersion()
 	if err := b.Attach(ctx); err != nil {
 		b.Close()
 		return err

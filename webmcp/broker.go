@@ -219,7 +219,8 @@ func (a *attachment) list(p *party, m *shim.List) {
 			for _, t := range q.tools {
 				if p.sees(q, t) {
 					l.Tools = append(l.Tools, shim.ListedTool{
-						Name: t.Name, Title: t.Title, Description: t.Description, Schema: string(t.InputSchema), Annotations: t.Annotations,
+						Name: t.Name, Title: t.Title, Description: t.Description, Schema: string(t.InputSchema), Output: string(t.OutputSchema), ID: t.ID,
+						Annotations: t.Annotations,
 					})
 				}
 			}
@@ -241,7 +242,7 @@ func (a *attachment) runBrokered(p *party, m *shim.Run) {
 	gone := func() { p.call("answer", nil, m.ID, shim.KindGone, "") }
 	var frames []*party
 	for _, q := range a.broker.parties {
-		if t, ok := q.tools[m.Name]; ok && q.origin == m.Origin && p.sees(q, t) && len(frames) < maxListedFrames {
+		if t, ok := q.tools[m.Name]; ok && q.origin == m.Origin && meant(m, t) && p.sees(q, t) && len(frames) < maxListedFrames {
 			frames = append(frames, q)
 		}
 	}
@@ -253,22 +254,29 @@ func (a *attachment) runBrokered(p *party, m *shim.Run) {
 	p.asked[m.ID] = id
 	a.locate(frames, func(paths map[*party]string) {
 		for q, path := range paths {
-			if t, ok := q.tools[m.Name]; !ok || path != m.Path || !p.sees(q, t) {
+			if t, ok := q.tools[m.Name]; !ok || path != m.Path || !meant(m, t) || !p.sees(q, t) {
 				continue
 			}
 			r := &brokered{caller: p, target: q, id: m.ID}
 			a.broker.runs[id] = r
+			args := []string{id, m.Name, m.Input}
+			if m.ToolID != "" {
+				args = append(args, m.ToolID) // it may be registered anew before this comes there
+			}
 			q.call("invoke", func(err error) {
 				if err != nil {
 					a.endBrokered(id, shim.KindGone, "")
 				}
-			}, id, m.Name, m.Input)
+			}, args...)
 			return
 		}
 		delete(p.asked, m.ID)
 		gone()
 	})
 }
+
+// meant reports whether a run is of this registration of its tool.
+func meant(m *shim.Run, t shim.Tool) bool { return m.ToolID == "" || m.ToolID == t.ID }
 
 func (a *attachment) brokeredResult(p *party, m *shim.Result) {
 	if a.broker.runs[m.ID].target != p {

@@ -19,9 +19,14 @@ import (
 type fakePage struct {
 	mu      sync.Mutex
 	invoked []json.RawMessage
+	scripts []string
 	withID  bool // 160: tools have identifiers, invokeTool takes exactly one of toolId and toolName
 	early   bool // answers before the reply that names the run
 	noCDP   bool // no WebMCP domain
+	// output holds output schemas (159); each is that of a tool "out0", "out1" and so on.
+	output []any
+	// product is what Browser.getVersion says.
+	product string
 }
 
 func (f *fakePage) handle(c *cdptest.FakeConn, m cdptest.Message) {
@@ -46,7 +51,11 @@ func (f *fakePage) handle(c *cdptest.FakeConn, m cdptest.Message) {
 			tool["toolId"] = "id-1"
 			tool["outputSchema"] = map[string]any{"type": "object"}
 		}
-		c.Event(m.SessionID, "WebMCP.toolsAdded", map[string]any{"tools": []any{tool}})
+		tools := []any{tool}
+		for i, schema := range f.output {
+			tools = append(tools, map[string]any{"name": fmt.Sprintf("out%d", i), "toolId": fmt.Sprintf("out-%d", i), "description": "d", "frameId": "F", "outputSchema": schema})
+		}
+		c.Event(m.SessionID, "WebMCP.toolsAdded", map[string]any{"tools": tools})
 		c.Reply(m.ID, m.SessionID, map[string]any{})
 	case "WebMCP.invokeTool":
 		f.mu.Lock()
@@ -70,6 +79,13 @@ func (f *fakePage) handle(c *cdptest.FakeConn, m cdptest.Message) {
 		}
 		c.Reply(m.ID, m.SessionID, map[string]any{"invocationId": "run-1"})
 		c.Event(m.SessionID, "WebMCP.toolResponded", answer)
+	case "Browser.getVersion":
+		c.Reply(m.ID, m.SessionID, map[string]any{"protocolVersion": "1.3", "product": f.product, "revision": "", "userAgent": "", "jsVersion": ""})
+	case "Page.addScriptToEvaluateOnNewDocument":
+		f.mu.Lock()
+		f.scripts = append(f.scripts, string(m.Params))
+		f.mu.Unlock()
+		c.Reply(m.ID, m.SessionID, map[string]any{"identifier": "1"})
 	default:
 		c.Reply(m.ID, m.SessionID, map[string]any{})
 	}

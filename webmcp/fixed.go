@@ -100,13 +100,18 @@ type toolReport struct {
 	TabTitle    string          `json:"tabTitle"`
 	Hints       []string        `json:"hints,omitempty"`
 	InputSchema json.RawMessage `json:"inputSchema,omitempty"`
-	Note        string          `json:"note,omitempty"`
+	// OutputSchema describes structured results.
+	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
+	Note         string          `json:"note,omitempty"`
 }
 
 func report(t NamedTool, whole bool) toolReport {
 	r := toolReport{Name: t.Name, Title: oneLine(t.Title, 200), Description: oneLine(t.Description, 300), Origin: t.Origin, Tab: t.TabID, TabTitle: oneLine(t.TabTitle(), 120), Hints: hints(t.PageTool)}
 	if whole {
-		r.Description, r.InputSchema, r.Note = visibleText(t.Description), t.InputSchema, t.SchemaNote
+		r.Description, r.InputSchema = visibleText(t.Description), t.InputSchema
+		var d mcp.Tool
+		r.Note = outputOf(&d, t.PageTool)
+		r.OutputSchema, _ = d.OutputSchema.(json.RawMessage)
 		if _, err := t.check(); err != nil {
 			r.Note = strings.TrimPrefix(r.Note+"; "+notChecked(err), "; ")
 		}

@@ -25,6 +25,14 @@ const (
 	DialogsDismiss = "dismiss" // a dialog that blocks a call is dismissed
 )
 
+// Values of BrowserOptions.Compat.
+const (
+	CompatAuto = "auto" // as the browser's own version
+	Compat156  = "156"
+	Compat159  = "159" // tools tell the schema of their results
+	Compat160  = "160" // and getTools gives Tool objects
+)
+
 // Defaults and bounds of ClientOptions.
 const (
 	DefaultCallTimeout     = 60 * time.Second
@@ -48,6 +56,9 @@ type BrowserOptions struct {
 	Origins, DenyOrigins []string
 	// LegacyAPI gives pages under the shim the names of older drafts too.
 	LegacyAPI bool
+	// Compat is the Chromium version whose WebMCP the shim plays: CompatAuto ("" too), or
+	// one of the others.
+	Compat string
 	// Secret lets this process take over the shims of an earlier one that had the same
 	// secret. Empty means a random one: shims of earlier processes are not adopted.
 	Secret string
@@ -97,6 +108,7 @@ type Options struct {
 	ActiveTab            bool
 	Debugging            bool
 	LegacyAPI            bool
+	Compat               string
 	Secret               string
 	Version              string
 	RetryStamp           string
@@ -106,7 +118,7 @@ type Options struct {
 func (o *Options) Browser() *BrowserOptions {
 	return &BrowserOptions{
 		Logger: o.Logger, Finder: o.Finder, Launch: o.Launch, Dialogs: o.Dialogs, Origins: o.Origins, DenyOrigins: o.DenyOrigins,
-		LegacyAPI: o.LegacyAPI, Secret: o.Secret, RetryStamp: o.RetryStamp,
+		LegacyAPI: o.LegacyAPI, Compat: o.Compat, Secret: o.Secret, RetryStamp: o.RetryStamp,
 	}
 }
 
@@ -126,6 +138,9 @@ func (o *BrowserOptions) normalise() error {
 		return errors.New("no browser: Options.Finder or Options.Launch is needed")
 	}
 	if err := choice("dialogs", &o.Dialogs, DialogsLeave, DialogsAccept, DialogsDismiss); err != nil {
+		return err
+	}
+	if err := choice("compat", &o.Compat, CompatAuto, Compat156, Compat159, Compat160); err != nil {
 		return err
 	}
 	if o.Secret == "" {

@@ -37,7 +37,10 @@ type PageTool struct {
 	// changed in the page's own for that, and is usually empty.
 	InputSchema json.RawMessage
 	SchemaNote  string
-	Annotations *Annotations // nil where the page gave none
+	// OutputSchema is an object schema for structured results, nil where the page gave none
+	// that serves; SchemaNote says so then.
+	OutputSchema json.RawMessage
+	Annotations  *Annotations // nil where the page gave none
 	// Origin and URL are those of the document, TabID the browser's target ID. FrameID
 	// is the frame, Main the top one.
 	Origin, URL, TabID, FrameID string
@@ -53,6 +56,11 @@ type PageTool struct {
 	checker   *argcheck.Checker
 	checkErr  error
 	rawSchema json.RawMessage // the page's own, which arguments are checked against
+
+	outputOnce    sync.Once
+	outputChecker *argcheck.Checker
+	outputErr     error
+	rawOutput     json.RawMessage // the page's own
 }
 
 // TabTitle is the present title of the tab that the tool is in. The browser gives the
@@ -83,6 +91,17 @@ func (t *PageTool) check() (*argcheck.Checker, error) {
 		t.checker, t.checkErr = argcheck.New(t.InputSchema)
 	})
 	return t.checker, t.checkErr
+}
+
+// output compiles the schema of results on first use: nil where there is none. One that
+// cannot be checked is not told to clients, which would check results against it.
+func (t *PageTool) output() (*argcheck.Checker, error) {
+	t.outputOnce.Do(func() {
+		if len(t.OutputSchema) > 0 {
+			t.outputChecker, t.outputErr = argcheck.New(t.OutputSchema)
+		}
+	})
+	return t.outputChecker, t.outputErr
 }
 
 // document is one document that offers tools. Its fields are guarded by the

@@ -282,7 +282,7 @@ func (r *Registry) inOrder() []listing {
 func same(a, b *PageTool) bool {
 	return a == b || a.key == b.key && a.Title == b.Title && a.Description == b.Description &&
 		a.URL == b.URL && a.Declarative == b.Declarative && sameHints(a.Annotations, b.Annotations) &&
-		a.SchemaNote == b.SchemaNote && bytes.Equal(a.InputSchema, b.InputSchema)
+		a.SchemaNote == b.SchemaNote && bytes.Equal(a.InputSchema, b.InputSchema) && bytes.Equal(a.OutputSchema, b.OutputSchema)
 }
 
 func sameHints(a, b *Annotations) bool {

@@ -65,6 +65,37 @@ func normalizeSchema(raw json.RawMessage) (schema json.RawMessage, note string) 
 	return root.append(nil), note
 }
 
+// normalizeOutput turns what a page gave as schema of its results into one for
+// structuredContent, which is an object: nil, with the reason, where that is not what
+// the page describes. The tool itself is as good without.
+func normalizeOutput(raw json.RawMessage) (schema json.RawMessage, note string) {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil, ""
+	}
+	schema, note = normalizeSchema(raw)
+	var top struct{ Type, Properties json.RawMessage }
+	switch err := json.Unmarshal(raw, &top); {
+	case note != "":
+		if _, why, ok := strings.Cut(note, "left out: "); ok {
+			return nil, noOutput + why
+		}
+		fallthrough
+	case err != nil, string(top.Type) != `"object"` && (top.Type != nil || top.Properties == nil):
+		return nil, noOutput + "its type is not \"object\""
+	}
+	return schema, ""
+}
+
+const noOutput = "the page's output schema is left out: "
+
+func joinNotes(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
+}
+
 // schemaMaps are the keywords whose value holds schemas by name.
 var schemaMaps = map[string]bool{
 	"properties": true, "patternProperties": true, "$defs": true, "definitions": true,

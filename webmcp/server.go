@@ -118,8 +118,9 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest, t NamedTool
 	default:
 		return errorResult(fmt.Sprintf("%d calls are running already: wait for some to end", MaxCalls))
 	}
-	att := t.doc.att
-	o, err := att.runLive(ctx, t.PageTool, args, timeout, teller(ctx, req))
+	tell, flush := teller(ctx, req)
+	defer flush()
+	o, err := t.doc.att.runLive(ctx, t.PageTool, args, timeout, tell)
 	if err != nil {
 		return errorResult(callError(t, err))
 	}
@@ -242,19 +243,19 @@ func (s *Server) timeout(meta mcp.Meta) (time.Duration, error) {
 	return time.Duration(ms * float64(time.Millisecond)), nil
 }
 
-// teller sends progress to the caller, if it asked for some.
-func teller(ctx context.Context, req *mcp.CallToolRequest) progressFunc {
-	token := req.Params.GetProgressToken()
-	if token == nil {
-		return nil
+// teller tells the caller of a call of its progress, if it asked for that; flush as in
+// [Progress].
+func teller(ctx context.Context, req *mcp.CallToolRequest) (tell progressFunc, flush func()) {
+	send, flush := Progress(ctx, req)
+	if send == nil {
+		return nil, flush
 	}
-	var mu sync.Mutex
+	var mu sync.Mutex // held while sending, so that n grows in the order of the reports
 	var n float64
 	return func(message string) {
 		mu.Lock()
+		defer mu.Unlock()
 		n++
-		p := &mcp.ProgressNotificationParams{ProgressToken: token, Message: message, Progress: n}
-		mu.Unlock()
-		go req.Session.NotifyProgress(ctx, p) // told on the browser's reading goroutine, which must not wait for the client
-	}
+		send(n, 0, message)
+	}, flush
 }

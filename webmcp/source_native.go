@@ -58,7 +58,7 @@ func (a *attachment) addNative(f *cdp.Frame, tools []*cdpwebmcp.Tool) {
 	d.native = true
 	for _, nt := range tools {
 		t := &PageTool{
-			PageName: nt.Name, Description: nt.Description, rawSchema: json.RawMessage(nt.InputSchema),
+			PageName: nt.Name, Description: nt.Description, rawSchema: json.RawMessage(nt.InputSchema), rawOutput: json.RawMessage(nt.OutputSchema),
 			Native: true, Declarative: nt.BackendNodeID != 0, toolID: string(nt.ToolID),
 		}
 		if h := nt.Annotations; h != nil {
@@ -82,7 +82,7 @@ func (a *attachment) addNative(f *cdp.Frame, tools []*cdpwebmcp.Tool) {
 }
 
 func sameDefinition(a, b *PageTool) bool {
-	return a.Description == b.Description && a.Declarative == b.Declarative && sameHints(a.Annotations, b.Annotations) && string(a.rawSchema) == string(b.rawSchema)
+	return a.Description == b.Description && a.Declarative == b.Declarative && sameHints(a.Annotations, b.Annotations) && string(a.rawSchema) == string(b.rawSchema) && string(a.rawOutput) == string(b.rawOutput)
 }
 
 func (a *attachment) nativeRemoved(s *cdp.Session, e *cdpwebmcp.EventToolsRemoved) {
@@ -228,7 +228,9 @@ type nativeTool struct {
 	Title       string          `json:"title"`
 	Description string          `json:"description"`
 	InputSchema json.RawMessage `json:"inputSchema"`
-	Annotations *struct {
+	// OutputSchema is null before Chromium 159.
+	OutputSchema json.RawMessage `json:"outputSchema"`
+	Annotations  *struct {
 		ReadOnlyHint         bool `json:"readOnlyHint"`
 		UntrustedContentHint bool `json:"untrustedContentHint"`
 		ConsequentialHint    bool `json:"consequentialHint"`
@@ -245,6 +247,7 @@ const listScript = `(async () => {
   return JSON.stringify(own.map((t) => ({
     name: t.name, title: t.title || '', description: t.description,
     inputSchema: typeof t.inputSchema === 'string' ? JSON.parse(t.inputSchema) : t.inputSchema ?? undefined,
+    outputSchema: t.outputSchema ?? undefined,
     annotations: t.annotations ? { readOnlyHint: !!t.annotations.readOnlyHint, untrustedContentHint: !!t.annotations.untrustedContentHint,
       consequentialHint: !!t.annotations.consequentialHint, debugging: !!t.annotations.debugging } : undefined,
   })));
@@ -293,7 +296,7 @@ func (a *attachment) fillIn(f *cdp.Frame) {
 	a.listNative(f, func(found []nativeTool) {
 		var tools []*cdpwebmcp.Tool
 		for _, n := range found {
-			t := &cdpwebmcp.Tool{Name: n.Name, Description: n.Description, InputSchema: jsonv2.Value(n.InputSchema), FrameID: f.ID}
+			t := &cdpwebmcp.Tool{Name: n.Name, Description: n.Description, InputSchema: jsonv2.Value(n.InputSchema), OutputSchema: jsonv2.Value(n.OutputSchema), FrameID: f.ID}
 			if h := n.Annotations; h != nil {
 				t.Annotations = &cdpwebmcp.Annotation{ReadOnly: h.ReadOnlyHint, UntrustedContent: h.UntrustedContentHint, Consequential: h.ConsequentialHint, Debugging: h.Debugging}
 			}

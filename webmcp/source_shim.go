@@ -86,7 +86,7 @@ func (a *attachment) shimTools(f *cdp.Frame, m *shim.Tools) {
 		}
 	}
 	for _, st := range m.Add {
-		t := &PageTool{PageName: st.Name, Title: st.Title, Description: st.Description, rawSchema: st.InputSchema}
+		t := &PageTool{PageName: st.Name, Title: st.Title, Description: st.Description, rawSchema: st.InputSchema, rawOutput: st.OutputSchema}
 		if h := st.Annotations; h != nil {
 			t.Annotations = &Annotations{ReadOnly: h.ReadOnly, Consequential: h.Consequential, UntrustedContent: h.UntrustedContent, Debugging: h.Debugging}
 		}

@@ -123,7 +123,7 @@ func (s *Server) serve(t NamedTool, title string) (err error) {
 		if live == nil || live.key != key {
 			return errorResult(fmt.Sprintf("the tool %s is gone: its page took it back, navigated or was closed; list the tools again", name)), nil
 		}
-		return s.call(ctx, req, NamedTool{name, live}, req.Params.Arguments), nil
+		return conform(live, s.call(ctx, req, NamedTool{name, live}, req.Params.Arguments)), nil
 	})
 	return nil
 }
@@ -148,8 +148,8 @@ func definition(t NamedTool, tabTitle string) *mcp.Tool {
 	if t.Declarative {
 		d.Meta["aster/form"] = true
 	}
-	if t.SchemaNote != "" {
-		d.Meta["aster/schemaNote"] = t.SchemaNote
+	if note := outputOf(d, t.PageTool); note != "" {
+		d.Meta["aster/schemaNote"] = note
 	}
 	if h := t.Annotations; h != nil {
 		d.Annotations.ReadOnlyHint = h.ReadOnly

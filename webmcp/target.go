@@ -74,7 +74,7 @@ func checkBound(ctx context.Context, t NamedTool) error {
 // The address may differ: single-page applications change theirs all the time.
 func sameOffer(a, b *PageTool) bool {
 	return a == b || a.key == b.key && a.Origin == b.Origin && a.Title == b.Title && a.Description == b.Description &&
-		a.Declarative == b.Declarative && sameHints(a.Annotations, b.Annotations) && string(a.InputSchema) == string(b.InputSchema)
+		a.Declarative == b.Declarative && sameHints(a.Annotations, b.Annotations) && string(a.InputSchema) == string(b.InputSchema) && string(a.OutputSchema) == string(b.OutputSchema)
 }
 
 // CallArguments are the arguments of webmcp_call.
