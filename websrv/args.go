@@ -1,6 +1,7 @@
 package websrv
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -12,15 +13,37 @@ func invalidf(format string, args ...any) error { return failf(ErrInvalid, forma
 
 // decodeArgs decodes a tool's arguments; what does not belong is named.
 func decodeArgs(tool string, raw json.RawMessage, into any) error {
+	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || string(raw) == "null" {
 		raw = json.RawMessage("{}")
 	}
-	dec := json.NewDecoder(strings.NewReader(string(raw)))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
-		return invalidf("arguments of %s: %s", tool, plain(strings.TrimPrefix(err.Error(), "json: "), maxReason))
+	var args map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &args); err != nil {
+		what := "they are not valid JSON"
+		if json.Valid(raw) {
+			what = "they are " + describeJSON(string(raw), jsonType(string(raw)))
+		}
+		return invalidf("arguments of %s: %s; give an object such as {%s}", tool, what, argExample(tool))
+	}
+	if err := checkTypes(tool, args); err != nil {
+		return err
+	}
+	checked, err := json.Marshal(args)
+	if err == nil {
+		err = json.Unmarshal(checked, into)
+	}
+	if err != nil { // nothing comes here as long as schemas and arguments agree
+		return invalidf("arguments of %s: they do not fit its schema", tool)
 	}
 	return nil
+}
+
+// argExample is the least arguments of a tool.
+func argExample(tool string) string {
+	if tool == toolSearch {
+		return `"query": "oil lamps"`
+	}
+	return `"url": "https://example.com"`
 }
 
 // intRange checks an argument; 0 is its default.

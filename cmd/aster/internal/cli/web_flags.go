@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -38,7 +39,7 @@ func (v *toolValue) Set(s string) error {
 	default:
 		var n any
 		if err := json.Unmarshal([]byte(s), &n); err != nil {
-			return fmt.Errorf("%q is no %s", s, v.kind)
+			return v.wrong()
 		}
 		switch x := n.(type) {
 		case float64:
@@ -52,9 +53,20 @@ func (v *toolValue) Set(s string) error {
 				return nil
 			}
 		}
-		return fmt.Errorf("%q is no %s", s, v.kind)
+		return v.wrong()
 	}
 	return nil
+}
+
+// wrong says what the flag wants; what was given, and to which flag, stands before it.
+func (v *toolValue) wrong() error {
+	switch v.kind {
+	case "int":
+		return errors.New("give a whole number")
+	case "float":
+		return errors.New("give a number, such as 1.5")
+	}
+	return errors.New("give true or false, or the flag alone")
 }
 
 // progressBar shows on a terminal how far a crawl is.

@@ -64,3 +64,17 @@ func TestWebExtract(t *testing.T) {
 		t.Errorf("a page and a missing one: exit code %d, %+v, stderr %q", code, reply.Results, stderr)
 	}
 }
+
+// TestWebWrongValues checks that a flag of the wrong type says what it wants.
+func TestWebWrongValues(t *testing.T) {
+	for _, tt := range []struct{ flag, value, want string }{
+		{"--max-tokens", "many", "give a whole number"},
+		{"--max-tokens", "2.5", "give a whole number"},
+		{"--fresh", "maybe", "give true or false, or the flag alone"},
+	} {
+		code, _, stderr := runWeb(t, "extract", tt.flag+"="+tt.value, "http://a.example/")
+		if code != 2 || !strings.Contains(stderr, tt.want) || !strings.Contains(stderr, tt.flag) || !strings.Contains(stderr, tt.value) {
+			t.Errorf("%s=%s: exit code %d, %q; want %q", tt.flag, tt.value, code, stderr, tt.want)
+		}
+	}
+}
