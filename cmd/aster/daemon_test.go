@@ -88,7 +88,7 @@ func TestServersShareADaemon(t *testing.T) {
 	if st.Clients != 2 || len(st.Browsers) != 1 || !strings.HasPrefix(st.Browsers[0].State, "connected") {
 		t.Errorf("status %+v", st)
 	}
-	const differs = "--legacy-api differ"
+	const differs, lost = "--legacy-api differ", "ended unexpectedly"
 	p, err := os.FindProcess(st.PID)
 	if err != nil {
 		t.Fatal(err)
@@ -109,9 +109,14 @@ func TestServersShareADaemon(t *testing.T) {
 	if !strings.Contains(two.stderr.String(), differs) {
 		t.Error("the second client is not told that its flags differ")
 	}
-	for line := range strings.Lines(one.stderr.String() + two.stderr.String()) {
-		if !strings.Contains(line, differs) {
-			t.Errorf("on stderr: %s", line)
+	for _, s := range []*server{one, two} {
+		for line := range strings.Lines(s.stderr.String()) {
+			if !strings.Contains(line, differs) && !strings.Contains(line, lost) {
+				t.Errorf("on stderr: %s", line)
+			}
+		}
+		if got := strings.Count(s.stderr.String(), lost); got != 1 {
+			t.Errorf("the loss of the daemon is told %d times", got)
 		}
 	}
 	if got := page.EvalString(t, `document.querySelector('h1').textContent`); got != "Notes" {

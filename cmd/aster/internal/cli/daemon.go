@@ -55,9 +55,10 @@ func (e *Env) daemonPaths() (*daemon.Paths, error) {
 	return daemon.PathsFor(dir, e.Getenv("XDG_RUNTIME_DIR"), os.TempDir())
 }
 
-// joinDaemon joins the daemon, where that is wanted, with the options of a bridge. Nil
-// without an error means that this process attaches by itself; the user was told why.
-func (a *app) joinDaemon(ctx context.Context, use *daemonOptions, browser *browserOptions, opts *webmcp.Options) (*daemon.Client, error) {
+// joinDaemon joins the daemon, where that is wanted, with the options of a bridge and the
+// configuration's rules about tools. Nil without an error means that this process attaches
+// by itself; the user was told why.
+func (a *app) joinDaemon(ctx context.Context, use *daemonOptions, browser *browserOptions, opts *webmcp.Options, tools *config.Tools) (*daemon.Client, error) {
 	if wanted, err := use.wanted(a.env); err != nil || !wanted {
 		return nil, err
 	}
@@ -80,7 +81,7 @@ func (a *app) joinDaemon(ctx context.Context, use *daemonOptions, browser *brows
 		}
 	}
 	c, err := daemon.Join(ctx, &daemon.JoinOptions{
-		Paths: paths, Version: thisBuild().Version, Logger: a.log, Client: *opts.Client(),
+		Paths: paths, Version: thisBuild().Version, Logger: a.log, Client: *opts.Client(), Rules: rulesOf(tools),
 		Attach: daemon.Attach{
 			Browser: address, AllowRemote: browser.allowRemote, Headless: browser.headless,
 			Dialogs: opts.Dialogs, Origins: opts.Origins, DenyOrigins: opts.DenyOrigins, LegacyAPI: opts.LegacyAPI,
@@ -100,6 +101,43 @@ func (a *app) joinDaemon(ctx context.Context, use *daemonOptions, browser *brows
 	}
 	c.Server().AddReceivingMiddleware(host.Recover(a.log))
 	return c, nil
+}
+
+// rulesOf are the configuration's rules in the words of the daemon; nil where there are none.
+func rulesOf(tools *config.Tools) *daemon.Rules {
+	none := tools.Filter(config.ServerWebMCP + "/no tool has this name")
+	r := &daemon.Rules{None: len(tools.Allow) == 0 && !none.Allowed && none.By == nil}
+	for _, p := range tools.Allow {
+		r.Allow = append(r.Allow, p.Text)
+	}
+	for _, p := range tools.Deny {
+		r.Deny = append(r.Deny, p.Text)
+	}
+	if len(r.Allow)+len(r.Deny) == 0 && !r.None {
+		return nil
+	}
+	return r
+}
+
+// hideByRules is what rulesOf means, in the daemon.
+func hideByRules(r *daemon.Rules) (func(name string) bool, error) {
+	if r.None {
+		return func(string) bool { return true }, nil
+	}
+	var tools config.Tools
+	for _, list := range []struct {
+		from []string
+		to   *[]config.Pattern
+	}{{r.Allow, &tools.Allow}, {r.Deny, &tools.Deny}} {
+		for _, text := range list.from {
+			p, err := config.NewPattern(text, config.Place{})
+			if err != nil {
+				return nil, err
+			}
+			*list.to = append(*list.to, p)
+		}
+	}
+	return func(name string) bool { return !tools.Filter(config.ServerWebMCP + "/" + name).Allowed }, nil
 }
 
 // daemonBuiltin is the server of page tools that the daemon keeps.
@@ -172,7 +210,7 @@ func (a *app) daemonRun(ctx context.Context, dir string, idle time.Duration) err
 		return err
 	}
 	err = daemon.Run(ctx, &daemon.Options{
-		Paths: paths, Version: thisBuild().Version, Logger: log, Idle: idle, Middleware: host.Recover(log),
+		Paths: paths, Version: thisBuild().Version, Logger: log, Idle: idle, Hide: hideByRules, Middleware: host.Recover(log),
 		Open: func(want *daemon.Attach) (*webmcp.BrowserOptions, error) {
 			browser := browserOptions{cdpURL: want.Browser, allowRemote: want.AllowRemote, headless: want.Headless}
 			finder, launch, err := browser.resolve(a.env)

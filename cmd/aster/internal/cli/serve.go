@@ -101,15 +101,11 @@ func serveWebMCPRun(ctx context.Context, o *serveWebMCPOptions) error {
 		return err
 	}
 	const hint = `To see it work, run "aster demo"`
-	shared := *opts
-	if shared.Expose == webmcp.ExposeFixed {
-		shared.Expose = webmcp.ExposeBoth // the guard has to see what webmcp_call calls
-	}
-	if dc, err := o.joinDaemon(ctx, &o.daemonOptions, browser, &shared); err != nil {
+	if dc, err := o.joinDaemon(ctx, &o.daemonOptions, browser, opts, &c.Tools); err != nil {
 		return err
 	} else if dc != nil {
 		b := daemonBuiltin(dc)
-		b.Resolve, o.hidePages = host.ResolveListed(dc.Lookup), opts.Expose == webmcp.ExposeFixed
+		b.Resolve = host.ResolveDaemon(dc)
 		return o.serveFront(ctx, &o.frontOptions, front, b, hint)
 	}
 	bridge, err := webmcp.New(opts)

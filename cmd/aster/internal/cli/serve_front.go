@@ -13,10 +13,9 @@ import (
 // frontOptions are the flags of a command that serves one of aster's own servers by
 // itself, with the guard in front of it.
 type frontOptions struct {
-	approve   string
-	readOnly  bool
-	http      httpOptions
-	hidePages bool // no flag: page tools are called by envelope
+	approve  string
+	readOnly bool
+	http     httpOptions
 }
 
 func (o *frontOptions) bind(cmd *cobra.Command) {
@@ -62,9 +61,6 @@ func (a *app) serveFront(ctx context.Context, fo *frontOptions, o *host.SessionO
 		return err
 	}
 	defer f.Close()
-	if fo.hidePages {
-		f.HidePages()
-	}
 	l, serving, err := fo.http.listen(ctx, a)
 	if err != nil {
 		return err

@@ -131,15 +131,16 @@ func (o *sessionOptions) webMCPBuiltin(c *config.Config) (host.Builtin, error) {
 		Logger: o.log, Version: thisBuild().Version, Secret: o.env.shimSecret(o.log), RetryStamp: o.env.stampPath(),
 		Expose: webmcp.ExposeBoth, CallTimeout: w.CallTimeout, MaxResultTokens: wholeResults,
 		Dialogs: w.Dialogs, Origins: w.Origins, DenyOrigins: w.DenyOrigins, ActiveTab: w.ActiveTab, Debugging: w.Debugging, LegacyAPI: w.LegacyAPI,
+		Hide: func(name string) bool { return !c.Tools.Filter(config.ServerWebMCP + "/" + name).Allowed },
 	}
 	var err error
 	if opts.Finder, opts.Launch, err = browser.resolve(o.env); err != nil {
 		return host.Builtin{}, err
 	}
-	if c, err := o.joinDaemon(context.Background(), &o.daemonOptions, &browser, &opts); err != nil {
+	if dc, err := o.joinDaemon(context.Background(), &o.daemonOptions, &browser, &opts, &c.Tools); err != nil {
 		return host.Builtin{}, err
-	} else if c != nil {
-		return daemonBuiltin(c), nil
+	} else if dc != nil {
+		return daemonBuiltin(dc), nil
 	}
 	b, err := webmcp.New(&opts)
 	if err != nil {

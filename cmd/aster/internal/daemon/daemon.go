@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -23,6 +25,9 @@ const (
 	DefaultIdle = 10 * time.Minute
 	// MaxClients is the number of connections at a time.
 	MaxClients = 256
+	// handoverDrain bounds the wait for the calls that run when a newer aster takes over; it
+	// is shorter than helloWait, for whoever takes over waits that long.
+	handoverDrain = 3 * time.Second
 	// helloWait bounds the wait for a client's first line.
 	helloWait = 5 * time.Second
 	// maxMessage bounds one message of either side.
@@ -39,6 +44,8 @@ type Options struct {
 	Idle time.Duration
 	// Open turns what a client wants into a browser to attach to. An error is the client's.
 	Open func(*Attach) (*webmcp.BrowserOptions, error)
+	// Hide turns a client's rules into the tools that are not there for it; nil hides none.
+	Hide func(*Rules) (func(name string) bool, error)
 	// Middleware is put in front of every client's server; nil is none.
 	Middleware mcp.Middleware
 }
@@ -48,10 +55,13 @@ type daemon struct {
 	opts    Options
 	log     *slog.Logger
 	started time.Time
+	began   string // what ended the daemon before this one, in words; "" is nothing unusual
 	stop    context.CancelFunc
 	wg      sync.WaitGroup
+	running atomic.Int64 // calls
 
 	mu       sync.Mutex
+	over     bool                   // a newer aster takes over; guarded by mu
 	browsers map[string]*attachment // by endpoint; guarded by mu
 	conns    map[*clientConn]bool   // guarded by mu
 	idle     *time.Timer            // runs while there are no clients; guarded by mu
@@ -90,14 +100,14 @@ func Run(ctx context.Context, o *Options) error {
 	if d.opts.Idle <= 0 {
 		d.opts.Idle = DefaultIdle
 	}
-	held, err := lock(o.Paths.Lock)
-	if errors.Is(err, errRunning) {
-		return nil
-	}
-	if err != nil {
+	held, err := lockUnlessServed(ctx, o.Paths)
+	if held == nil {
 		return err
 	}
 	defer held.Close()
+	d.began = began(readWord(held))
+	writeWord(held, lastWord{o.Version, os.Getpid(), stateRunning})
+	defer func() { writeWord(held, d.lastWord()) }()
 	ln, err := listen(o.Paths)
 	if err != nil {
 		return err
@@ -105,7 +115,7 @@ func Run(ctx context.Context, o *Options) error {
 	ctx, d.stop = context.WithCancel(ctx)
 	defer d.stop()
 	d.idle = time.AfterFunc(d.opts.Idle, d.stop)
-	d.log.Info("started", "version", o.Version, "pid", os.Getpid(), "socket", o.Paths.Socket)
+	d.log.Info("started", "version", o.Version, "pid", os.Getpid(), "socket", o.Paths.Socket, "after", d.began)
 	context.AfterFunc(ctx, func() { ln.Close() })
 	for {
 		conn, err := ln.Accept()
@@ -123,6 +133,27 @@ func Run(ctx context.Context, o *Options) error {
 	d.wg.Wait()
 	d.log.Info("ended")
 	return nil
+}
+
+// lockUnlessServed waits for the lock as long as nobody answers at the socket: one that is
+// about to end, and may close a browser first, holds it until then. Nil without an error
+// means that another daemon serves.
+func lockUnlessServed(ctx context.Context, p *Paths) (*os.File, error) {
+	ctx, cancel := context.WithTimeout(ctx, startWait)
+	defer cancel()
+	for {
+		held, err := lock(p.Lock)
+		if !errors.Is(err, errRunning) {
+			return held, err
+		}
+		conn, err := dial(ctx, p)
+		if err == nil {
+			return nil, conn.Close()
+		}
+		if !sleep(ctx, pollEvery) {
+			return nil, fmt.Errorf("%s is held, and nobody answers at %s", p.Lock, p.Socket)
+		}
+	}
 }
 
 func (d *daemon) closeConns() {
@@ -149,20 +180,25 @@ func (d *daemon) serve(ctx context.Context, raw net.Conn) {
 		d.log.Warn("connection refused", "err", err)
 		return
 	}
-	w := &Welcome{Aster: d.opts.Version, Protocol: Protocol, PID: os.Getpid()}
+	w := &Welcome{Aster: d.opts.Version, Protocol: Protocol, PID: os.Getpid(), Began: d.began}
 	switch {
 	case h.Ask == askStatus:
 		w.Status = d.status()
 		writeJSON(raw, w)
 	case h.Ask == askStop:
 		d.log.Info("told to stop", "why", h.Reason)
-		d.tellClients(h.Reason)
+		if h.Reason == reasonHandover {
+			d.handOver(ctx)
+		}
 		writeJSON(raw, w) // whoever asked waits for the lock
 		d.stop()
 	case h.Ask != askServe:
 		w.Error = fmt.Sprintf("unknown request %q", h.Ask)
 		writeJSON(raw, w)
-	case h.Protocol > Protocol || newer(h.Aster, d.opts.Version):
+	case h.Protocol > Protocol && d.clients() > 0: // they could not follow
+		w.Error = "the running aster daemon (" + d.opts.Version + ") is too old for this aster, and in use"
+		writeJSON(raw, w)
+	case h.Protocol > Protocol || newer(h.Aster, d.opts.Version) && d.running.Load() == 0:
 		w.Old = true
 		w.Error = "the daemon is older than the client"
 		writeJSON(raw, w)
@@ -191,15 +227,16 @@ func (d *daemon) serveClient(ctx context.Context, conn *clientConn, r *bufio.Rea
 }
 
 func (d *daemon) session(ctx context.Context, conn *clientConn, r *bufio.Reader, at *attachment, h *Hello, w *Welcome) error {
-	opts := h.Client
-	opts.Logger = d.log
-	srv, err := at.browser.NewServer(&opts)
+	srv, err := d.newServer(at, h)
 	if err != nil {
 		w.Error, w.Usage = err.Error(), true
 		writeJSON(conn, w)
 		return err
 	}
 	defer srv.Close()
+	if err := bind(srv, &d.running); err != nil {
+		return err
+	}
 	if d.opts.Middleware != nil {
 		srv.MCP().AddReceivingMiddleware(d.opts.Middleware)
 	}
@@ -216,7 +253,7 @@ func (d *daemon) session(ctx context.Context, conn *clientConn, r *bufio.Reader,
 	defer wg.Wait()
 	defer cancel()
 	wg.Go(func() { srv.Run(ctx) })
-	ss, err := srv.MCP().Connect(ctx, &mcp.IOTransport{Reader: readCloser{r, conn}, Writer: conn, MaxLineLength: maxMessage}, nil)
+	ss, err := srv.MCP().Connect(ctx, &lineTransport{conn, r}, nil)
 	if err != nil {
 		return err
 	}
@@ -224,9 +261,17 @@ func (d *daemon) session(ctx context.Context, conn *clientConn, r *bufio.Reader,
 	return nil
 }
 
-type readCloser struct {
-	io.Reader
-	io.Closer
+// newServer makes the server of one client.
+func (d *daemon) newServer(at *attachment, h *Hello) (*webmcp.Server, error) {
+	opts := h.Client
+	opts.Logger = d.log
+	if h.Rules != nil && d.opts.Hide != nil {
+		var err error
+		if opts.Hide, err = d.opts.Hide(h.Rules); err != nil {
+			return nil, err
+		}
+	}
+	return at.browser.NewServer(&opts)
 }
 
 var errFull = fmt.Errorf("the daemon has %d clients already", MaxClients)
@@ -241,11 +286,16 @@ func (d *daemon) join(ctx context.Context, conn *clientConn, want *Attach) (at *
 	if len(d.conns) >= MaxClients {
 		return nil, "", errFull
 	}
-	at = d.browsers[want.endpoint()]
-	if at == nil {
-		if at, err = d.open(ctx, want); err != nil {
-			return nil, "", err
-		}
+	opts, err := d.opts.Open(want)
+	if err != nil {
+		return nil, "", err
+	}
+	b, err := webmcp.NewBrowser(opts) // also where there is one: the client's options may be wrong
+	if err != nil {
+		return nil, "", err
+	}
+	if at = d.browsers[want.endpoint()]; at == nil {
+		at = d.open(ctx, want, b, opts.Launch != nil)
 	}
 	if flags := at.attach.differs(want); len(flags) > 0 {
 		note = strings.Join(flags, ", ") + " differ from those of the aster that attached to this browser first, and what pages can see is as that one said; --no-daemon attaches once more"
@@ -261,17 +311,9 @@ func (d *daemon) join(ctx context.Context, conn *clientConn, want *Attach) (at *
 }
 
 // open attaches to a browser, with d.mu held.
-func (d *daemon) open(ctx context.Context, want *Attach) (*attachment, error) {
-	opts, err := d.opts.Open(want)
-	if err != nil {
-		return nil, err
-	}
-	b, err := webmcp.NewBrowser(opts)
-	if err != nil {
-		return nil, err
-	}
+func (d *daemon) open(ctx context.Context, want *Attach, b *webmcp.Browser, launched bool) *attachment {
 	ctx, cancel := context.WithCancel(ctx)
-	at := &attachment{attach: *want, browser: b, launched: opts.Launch != nil, cancel: cancel, done: make(chan struct{})}
+	at := &attachment{attach: *want, browser: b, launched: launched, cancel: cancel, done: make(chan struct{})}
 	d.browsers[want.endpoint()] = at
 	d.wg.Go(func() {
 		defer close(at.done)
@@ -281,7 +323,7 @@ func (d *daemon) open(ctx context.Context, want *Attach) (*attachment, error) {
 			d.forget(at) // clients that are here are told; the next one tries again
 		}
 	})
-	return at, nil
+	return at
 }
 
 // forget lets the next client make the attachment anew.
@@ -331,28 +373,45 @@ func (d *daemon) end(at *attachment) {
 	}
 }
 
-// tellClients says to all clients that the daemon is about to end so that a newer one
-// takes over, and that they should wait for that one.
-func (d *daemon) tellClients(reason string) {
-	if reason != reasonHandover {
-		return
-	}
+// handOver tells all clients that a newer daemon takes over, and that they should wait for
+// that one, and leaves the calls that run a while to end.
+func (d *daemon) handOver(ctx context.Context) {
 	d.mu.Lock()
-	conns := make([]*clientConn, 0, len(d.conns))
-	for c := range d.conns {
-		conns = append(conns, c)
-	}
+	d.over = true
+	conns := slices.Collect(maps.Keys(d.conns))
 	d.mu.Unlock()
 	for _, c := range conns {
 		c.SetWriteDeadline(time.Now().Add(100 * time.Millisecond)) // one that does not read holds up nobody
 		writeJSON(c, map[string]string{"jsonrpc": "2.0", "method": methodHandover})
+		c.SetWriteDeadline(time.Time{})
 	}
+	ctx, cancel := context.WithTimeout(ctx, handoverDrain)
+	defer cancel()
+	for d.running.Load() > 0 && sleep(ctx, pollEvery) {
+	}
+}
+
+// lastWord is what the next daemon is told about the end of this one.
+func (d *daemon) lastWord() lastWord {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	w := lastWord{Aster: d.opts.Version, PID: os.Getpid(), State: stateEnded}
+	if d.over {
+		w.State = stateHandedOver
+	}
+	return w
+}
+
+func (d *daemon) clients() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.conns)
 }
 
 func (d *daemon) status() *Status {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	s := &Status{Aster: d.opts.Version, PID: os.Getpid(), Uptime: time.Since(d.started).Round(time.Second).String(), Clients: len(d.conns), Browsers: []BrowserStatus{}}
+	s := &Status{Aster: d.opts.Version, PID: os.Getpid(), Uptime: time.Since(d.started).Round(time.Second).String(), Began: d.began, Clients: len(d.conns), Browsers: []BrowserStatus{}}
 	for _, at := range d.browsers {
 		s.Browsers = append(s.Browsers, BrowserStatus{at.attach.Browser, at.browser.Status(), at.clients, len(at.browser.Registry().Tools())})
 	}

@@ -84,6 +84,15 @@ type Hello struct {
 	Reason   string               `json:"reason,omitempty"` // of a stop
 	Attach   Attach               `json:"attach,omitzero"`
 	Client   webmcp.ClientOptions `json:"client,omitzero"`
+	Rules    *Rules               `json:"rules,omitempty"`
+}
+
+// Rules are a client's own about which tools there are, as its configuration has them:
+// globs over tool ids. What they mean is for [Options.Hide] to say.
+type Rules struct {
+	Allow []string `json:"allow,omitempty"`
+	Deny  []string `json:"deny,omitempty"`
+	None  bool     `json:"none,omitempty"` // no tool at all
 }
 
 // Welcome is the daemon's answer.
@@ -91,6 +100,7 @@ type Welcome struct {
 	Aster    string  `json:"aster"`
 	Protocol int     `json:"protocol"`
 	PID      int     `json:"pid"`
+	Began    string  `json:"began,omitempty"` // as in Status
 	Note     string  `json:"note,omitempty"`  // one line for the user
 	Error    string  `json:"error,omitempty"` // why the connection ends here
 	Usage    bool    `json:"usage,omitempty"` // the error is one of the client's options
@@ -103,6 +113,7 @@ type Status struct {
 	Aster    string          `json:"aster"`
 	PID      int             `json:"pid"`
 	Uptime   string          `json:"uptime"`
+	Began    string          `json:"began,omitempty"` // what ended the daemon before, in words; "" is nothing unusual
 	Clients  int             `json:"clients"`
 	Browsers []BrowserStatus `json:"browsers"`
 }

@@ -2,7 +2,9 @@ package daemon
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net"
 	"os"
@@ -43,4 +45,49 @@ func dial(ctx context.Context, p *Paths) (net.Conn, error) {
 		return nil, err
 	}
 	return conn, nil
+}
+
+// lastWord is what the lock file says of the daemon that has it, or had it last.
+type lastWord struct {
+	Aster string `json:"aster"`
+	PID   int    `json:"pid"`
+	State string `json:"state"`
+}
+
+const (
+	stateRunning    = "running" // or it ended unexpectedly
+	stateHandedOver = "handed over"
+	stateEnded      = "ended"
+)
+
+// maxWord bounds what is read of a lock file.
+const maxWord = 4 << 10
+
+func readWord(f *os.File) (w lastWord) {
+	text := make([]byte, maxWord)
+	n, _ := f.ReadAt(text, 0)
+	if json.Unmarshal(text[:n], &w) != nil {
+		return lastWord{}
+	}
+	return w
+}
+
+// writeWord does what it can: on a full disk the next daemon knows less.
+func writeWord(f *os.File, w lastWord) {
+	text, err := json.Marshal(w)
+	if err == nil && f.Truncate(0) == nil {
+		f.WriteAt(text, 0)
+	}
+}
+
+// began says what the end of the daemon before means for the next one; "" is nothing
+// unusual.
+func began(before lastWord) string {
+	switch before.State {
+	case stateRunning:
+		return fmt.Sprintf("the aster daemon (%s, process %d) ended unexpectedly", before.Aster, before.PID)
+	case stateHandedOver:
+		return fmt.Sprintf("a newer aster took the daemon over from %s", before.Aster)
+	}
+	return ""
 }

@@ -27,8 +27,6 @@ type Front struct {
 	log     *slog.Logger
 	guard   *guard.Guard
 	inner   mcp.MethodHandler // the server's, behind the guard
-	// hidePages keeps page tools off the lists; set before the server is connected.
-	hidePages bool
 
 	mu    sync.Mutex
 	tools map[string]knownTool // by name; guarded by mu
@@ -83,10 +81,6 @@ func (f *Front) Server() *mcp.Server { return f.builtin.Server }
 // Close ends what the server holds, and the record.
 func (f *Front) Close() error { return errors.Join(f.builtin.close(), f.guard.Close()) }
 
-// HidePages keeps page tools off the lists, where they are to be called by envelope only.
-// Call it before the server is connected.
-func (f *Front) HidePages() { f.hidePages = true }
-
 func (f *Front) capture(next mcp.MethodHandler) mcp.MethodHandler {
 	f.inner = next
 	return next
@@ -112,7 +106,7 @@ func (f *Front) filter(next mcp.MethodHandler) mcp.MethodHandler {
 		shown := *list
 		shown.Tools = []*mcp.Tool{}
 		for _, t := range list.Tools {
-			if _, page := originOf(t); f.allowed(t.Name) && !(page && f.hidePages) {
+			if f.allowed(t.Name) {
 				shown.Tools = append(shown.Tools, t)
 			}
 		}

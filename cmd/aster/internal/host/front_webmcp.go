@@ -2,11 +2,10 @@ package host
 
 import (
 	"context"
-	"fmt"
-	"maps"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/aster-mcp/aster/cmd/aster/internal/daemon"
 	"github.com/aster-mcp/aster/webmcp"
 )
 
@@ -35,44 +34,17 @@ func ResolvePages(pages PageTools) func(context.Context, *mcp.CallToolRequest) (
 	}
 }
 
-// ResolveListed is [ResolvePages] for a server of page tools in another process, of which
-// only the list is known: lookup finds a tool in it, nil if it is not there. That the call
-// stays with the page that was decided on is then for the other process to see to.
-func ResolveListed(lookup func(name string) *mcp.Tool) func(context.Context, *mcp.CallToolRequest) (Target, error) {
-	return func(_ context.Context, req *mcp.CallToolRequest) (Target, error) {
-		t := Target{Tool: lookup(req.Params.Name), Arguments: req.Params.Arguments, Direct: true}
-		if t.Tool != nil && req.Params.Name == toolWebMCPCall {
-			in, err := webmcp.DecodeCall(req.Params.Arguments)
-			if err != nil || in.Handle != "" {
-				return Target{}, err
-			}
-			if t.Tool = lookup(in.Name); t.Tool == nil {
-				return Target{}, fmt.Errorf("no open page has a tool %q; webmcp_tools lists what there is", CleanText(in.Name))
-			}
-			target := webmcp.Target{Definition: t.Tool, Arguments: in.Arguments}
-			t.Arguments, t.Direct, t.Wrap = in.Arguments, false, target.Envelope
+// ResolveDaemon is [ResolvePages] for the page tools of the daemon.
+func ResolveDaemon(c *daemon.Client) func(context.Context, *mcp.CallToolRequest) (Target, error) {
+	return func(ctx context.Context, req *mcp.CallToolRequest) (Target, error) {
+		t, err := c.Target(ctx, req)
+		if err != nil || t.Tool == nil {
+			return Target{}, err
 		}
-		if t.Tool == nil {
-			return Target{}, nil
+		out := Target{Tool: t.Tool, Page: t.Origin != "", Origin: t.Origin, Arguments: t.Arguments, Direct: t.Direct, Bind: t.Bind}
+		if !t.Direct {
+			out.Wrap = (&webmcp.Target{Definition: t.Tool}).Envelope
 		}
-		t.Origin, t.Page = originOf(t.Tool)
-		if t.Page {
-			meta := maps.Clone(req.Params.Meta)
-			if meta == nil {
-				meta = mcp.Meta{}
-			}
-			meta[webmcp.MetaExpectOrigin] = t.Origin
-			req.Params.Meta = meta
-		}
-		return t, nil
+		return out, nil
 	}
-}
-
-// toolWebMCPCall is the envelope of page tools.
-const toolWebMCPCall = "webmcp_call"
-
-// originOf is the origin that a listed tool names; false for those of no page.
-func originOf(t *mcp.Tool) (string, bool) {
-	origin, ok := t.Meta["aster/origin"].(string)
-	return origin, ok
 }
