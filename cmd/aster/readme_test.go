@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -15,10 +14,7 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	commands := map[string]bool{}
-	for _, m := range regexp.MustCompile("(?m)`aster ([^`]+)`|(?:^|-- )aster (.+)$|cmd/aster (.+)$").FindAllStringSubmatch(string(text), -1) {
-		commands[m[1]+m[2]+m[3]] = true
-	}
+	commands := commandsIn(string(text))
 	if len(commands) < 6 {
 		t.Fatalf("only these commands found: %v", commands)
 	}
@@ -27,23 +23,17 @@ func TestReadme(t *testing.T) {
 		if args[0] == "help" {
 			args = args[1:]
 		}
-		help, err := exec.Command("aster", append([]string{"help"}, plain(args)...)...).CombinedOutput()
-		if err != nil || strings.Contains(string(help), "Unknown help topic") {
-			t.Errorf("aster %s: no such command\n%s", c, help)
-		}
+		help := inProcess(t, append([]string{"help"}, plain(args)...)...)
 		for _, a := range args {
-			if strings.HasPrefix(a, "--") && !strings.Contains(string(help), a) {
+			if strings.HasPrefix(a, "--") && !strings.Contains(help, a) {
 				t.Errorf("aster %s: its help does not know %s", c, a)
 			}
 		}
 	}
-	help, err := exec.Command("aster", "help", "mcp", "serve", "webmcp").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	help := inProcess(t, "help", "mcp", "serve", "webmcp")
 	for _, m := range regexp.MustCompile("(?m)^\\| `--.*").FindAllString(string(text), -1) {
 		for _, flag := range regexp.MustCompile("`(--[a-z-]+)`").FindAllStringSubmatch(m, -1) {
-			if !strings.Contains(string(help), flag[1]+" ") {
+			if !strings.Contains(help, flag[1]+" ") {
 				t.Errorf("aster mcp serve webmcp does not know %s", flag[1])
 			}
 		}
@@ -53,6 +43,29 @@ func TestReadme(t *testing.T) {
 			t.Errorf("link to %s: %v", m[1], err)
 		}
 	}
+}
+
+// commandsIn are the aster commands of a Markdown text: those in backticks, and the lines of
+// fenced blocks.
+func commandsIn(text string) map[string]bool {
+	prose, line := regexp.MustCompile("`aster ([^`]+)`"), regexp.MustCompile(`(?:^(?:\$ )?|-- |&& |cmd/)aster ([a-z][^#]*)`)
+	found, fenced := map[string]bool{}, false
+	for l := range strings.Lines(text) {
+		l = strings.TrimRight(l, "\n")
+		if strings.HasPrefix(l, "```") {
+			fenced = !fenced
+			continue
+		}
+		if m := line.FindStringSubmatch(l); fenced && m != nil {
+			found[strings.TrimSpace(m[1])] = true
+		}
+		for _, m := range prose.FindAllStringSubmatch(l, -1) {
+			if !fenced {
+				found[m[1]] = true
+			}
+		}
+	}
+	return found
 }
 
 // plain leaves out flags.

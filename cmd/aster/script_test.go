@@ -33,6 +33,7 @@ func asterOrMac() {
 		main()
 	}
 	env := cli.OSEnv()
+	env.Docs = pages()
 	env.ShortcutsRunner = func() (shortcuts.Runner, error) {
 		return shortcuts.NewProgramRunner(shortcuts.Programs{Osascript: filepath.Join(dir, "osascript"), Shortcuts: filepath.Join(dir, "shortcuts")}), nil
 	}

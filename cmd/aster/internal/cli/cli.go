@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -24,15 +25,17 @@ type app struct {
 }
 
 // Main runs the program with the process's arguments and streams and returns the exit code.
-// The first interrupt or termination signal cancels the command; a second one kills.
-func Main() int {
+// docs are the pages of help. The first interrupt or termination signal cancels the command; a second one kills.
+func Main(docs fs.FS) int {
 	// With a receiver for SIGPIPE a closed stdout is an error of a write, not a death. Ignoring
 	// the signal would do so for the browsers that we start as well.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
-	return Run(ctx, OSEnv())
+	env := OSEnv()
+	env.Docs = docs
+	return Run(ctx, env)
 }
 
 // Run runs one command and returns its exit code. An error is printed to env.Stderr.
@@ -99,9 +102,14 @@ Begin with "aster demo": it shows the whole way on a page of its own.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &usageError{err: err, help: "aster help" + strings.TrimPrefix(cmd.CommandPath(), "aster")}
 	})
-	root.AddCommand(a.demoCommand(), a.doctorCommand(), a.mcpCommand(), a.shortcutsCommand(), a.versionCommand(), a.webCommand(),
-		topic("exit-codes", "what the exit codes mean", exitCodesHelp),
-		topic("environment", "the variables that aster reads", environmentHelp))
+	root.AddCommand(a.demoCommand(), a.doctorCommand(), a.mcpCommand(), a.shortcutsCommand(), a.versionCommand(), a.webCommand(), a.manCommand())
+	root.SetHelpCommand(a.helpCommand())
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if help(cmd, args); cmd == root {
+			fmt.Fprint(a.env.Stdout, "\n"+listTopics())
+		}
+	})
 	a.addConfigCommands(root)
 	a.addServerCommands(root)
 	cobra.MousetrapHelpText = "" // a client may start us from a window
@@ -128,29 +136,3 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	}
 	return &usageError{fmt.Errorf("%s takes no argument, but got %q", cmd.CommandPath(), args[0]), "aster help" + strings.TrimPrefix(cmd.CommandPath(), "aster")}
 }
-
-// topic is a page of help without a command behind it.
-func topic(name, short, text string) *cobra.Command {
-	return &cobra.Command{Use: name, Short: short, Long: text}
-}
-
-const environmentHelp = `An empty variable counts as unset. A flag counts before its variable.
-
-  ASTER_HOME             where aster keeps its files
-                         (else $XDG_CONFIG_HOME/aster, else ~/.aster)
-  ASTER_LOG              what to log to stderr: debug, info, warn or error
-  ASTER_DAEMON           on: share one connection to the browser among your aster
-                         processes, as --daemon; off: do not
-  ASTER_WEBMCP_CDP_URL   the browser to attach to, as --cdp-url
-  NO_COLOR               print without colour
-
-The web tools work without a key. With one, its provider comes first where it can serve:
-
-  EXA_API_KEY            Exa: search, extract
-  PERPLEXITY_API_KEY     Perplexity: search
-  CONTEXT_DEV_API_KEY    Context.dev: all five tools (also CONTEXT_API_KEY)
-  FIRECRAWL_API_KEY      Firecrawl: all five tools
-  BROWSERBASE_API_KEY    Browserbase: search, extract
-  CLOUDFLARE_BR_ACCOUNT_ID, CLOUDFLARE_BR_API_TOKEN
-                         Cloudflare: extract, crawl, screenshot; only together
-  JINA_API_KEY           Jina Reader: more pages a minute`

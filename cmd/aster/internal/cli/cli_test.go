@@ -16,7 +16,7 @@ import (
 func run(t *testing.T, env *cli.Env) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, err bytes.Buffer
-	env.Stdout, env.Stderr = &out, &err
+	env.Stdout, env.Stderr, env.Docs = &out, &err, os.DirFS("../../docs")
 	code = cli.Run(t.Context(), env)
 	return code, out.String(), err.String()
 }

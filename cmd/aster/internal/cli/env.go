@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -22,7 +23,9 @@ type Env struct {
 	Terminal       bool   // Stdin is a terminal: a person, not a client
 	// ShortcutsRunner lists and runs shortcuts; nil is shortcuts.NewRunner.
 	ShortcutsRunner func() (shortcuts.Runner, error)
-	Color           bool // Stdout is a terminal that understands ECMA-48 and wants colour
+	// Docs holds the pages of help as NAME.md; nil means that there are none.
+	Docs  fs.FS
+	Color bool // Stdout is a terminal that understands ECMA-48 and wants colour
 }
 
 // OSEnv is the Env of the running process.

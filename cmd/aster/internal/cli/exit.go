@@ -71,20 +71,3 @@ func exitCode(ctx context.Context, err error) int {
 	}
 	return ExitFailed
 }
-
-const exitCodesHelp = `aster ends with one of these codes:
-
-  0    done
-  1    something went wrong; the error says what
-  2    the command line or a variable is wrong; nothing was done
-  3    no browser is installed, or none answers
-  4    the browser or its user did not allow the connection
-  130  Ctrl-C or a termination signal ended the command
-
-The doctor of servers ends with these too; of several servers the worst one counts:
-
-  10   a server waits for you: for consent, a sign-in or a variable
-  11   a server cannot be used; its steps say why
-  12   no file declares a server of that name
-
-A server under "aster mcp serve" ends with 0 when its client closes the connection.`
