@@ -68,7 +68,7 @@ type Client struct {
 	lists    int64         // counts what made the list old; guarded by mu
 	listing  chan struct{} // closed when a question for the list is answered; guarded by mu
 	targeted bool          // Target was asked: a page's tool is called with its answer only; guarded by mu
-	progress map[string]func(*mcp.ProgressNotificationParams)
+	progress map[string]func(progress, total float64, message string)
 	tokens   int64
 	dummy    bool // see changed; guarded by dummyMu
 	dummyMu  sync.Mutex
@@ -77,7 +77,7 @@ type Client struct {
 // Join joins the user's daemon, or starts one, and returns when its server can be used.
 // An error means that this process has to do without: a *UsageError is the options'.
 func Join(ctx context.Context, o *JoinOptions) (*Client, error) {
-	c := &Client{opts: *o, log: o.Logger, done: make(chan struct{}), linked: make(chan struct{}), progress: map[string]func(*mcp.ProgressNotificationParams){}}
+	c := &Client{opts: *o, log: o.Logger, done: make(chan struct{}), linked: make(chan struct{}), progress: map[string]func(progress, total float64, message string){}}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}

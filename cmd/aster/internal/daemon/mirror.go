@@ -9,6 +9,8 @@ import (
 	"strconv"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/aster-mcp/aster/webmcp"
 )
 
 // serve makes the server that stands for the daemon's.
@@ -75,10 +77,10 @@ func (c *Client) notified(method string, params json.RawMessage) {
 		}
 		token, _ := p.ProgressToken.(string)
 		c.mu.Lock()
-		tell := c.progress[token]
+		send := c.progress[token]
 		c.mu.Unlock()
-		if tell != nil {
-			tell(&p)
+		if send != nil {
+			send(p.Progress, p.Total, p.Message)
 		}
 	}
 }
@@ -102,8 +104,10 @@ func (c *Client) callTool(ctx context.Context, req *mcp.CallToolRequest) (*mcp.C
 	case sum != "":
 		meta[metaDefinition] = sum
 	}
-	if token := req.Params.GetProgressToken(); token != nil {
-		own, stop := c.onProgress(ctx, req, token)
+	send, flush := webmcp.Progress(ctx, req)
+	defer flush()
+	if send != nil {
+		own, stop := c.onProgress(send)
 		defer stop()
 		meta["progressToken"] = own
 	}
@@ -156,16 +160,13 @@ func failed(text string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: text}}}
 }
 
-// onProgress passes the progress of a call on under the client's token.
-func (c *Client) onProgress(ctx context.Context, req *mcp.CallToolRequest, token any) (own string, stop func()) {
+// onProgress has send hear of the progress of a call with the token own, until stop.
+func (c *Client) onProgress(send func(progress, total float64, message string)) (own string, stop func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.tokens++
 	own = "aster-" + strconv.FormatInt(c.tokens, 36)
-	c.progress[own] = func(p *mcp.ProgressNotificationParams) {
-		p.ProgressToken = token
-		go req.Session.NotifyProgress(ctx, p) // told on the reading goroutine, which must not wait for the client
-	}
+	c.progress[own] = send
 	return own, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
