@@ -68,8 +68,8 @@ func TestWebExtract(t *testing.T) {
 // TestWebWrongValues checks that a flag of the wrong type says what it wants.
 func TestWebWrongValues(t *testing.T) {
 	for _, tt := range []struct{ flag, value, want string }{
-		{"--max-tokens", "many", "give a whole number"},
-		{"--max-tokens", "2.5", "give a whole number"},
+		{"--outline", "many", "give true or false, or the flag alone"},
+		{"--outline", "2.5", "give true or false, or the flag alone"},
 		{"--fresh", "maybe", "give true or false, or the flag alone"},
 	} {
 		code, _, stderr := runWeb(t, "extract", tt.flag+"="+tt.value, "http://a.example/")
