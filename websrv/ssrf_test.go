@@ -135,7 +135,7 @@ func (w *fakeWeb) row(r *ssrfRow, port string, few bool) []string {
 
 func TestSSRFGo(t *testing.T) {
 	for _, r := range ssrfRows {
-		t.Run(r.name, func(t *testing.T) {
+		t.Run("security row 16: "+r.name, func(t *testing.T) {
 			tr := newTrap(t)
 			w := insideWeb(t)
 			n := w.open(networkOptions{HighPorts: true})

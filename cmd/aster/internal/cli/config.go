@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -114,9 +115,13 @@ func (o *configSource) run(f func() error) error {
 	case errors.As(err, &usage):
 		e.Code = "usage"
 	}
-	enc := json.NewEncoder(o.env.Stderr)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(map[string]fault{"error": e}); err != nil {
+		return err
+	}
+	if _, err := o.env.Stderr.Write(escapeControls(b.Bytes())); err != nil {
 		return err
 	}
 	return &codeError{code: exitCode(context.Background(), err)}

@@ -235,7 +235,7 @@ func (o *useOptions) printResult(raw json.RawMessage) error {
 	}
 	out := io.Writer(o.env.Stdout)
 	if o.json {
-		if _, err := fmt.Fprintf(out, "%s\n", raw); err != nil {
+		if _, err := out.Write(append(escapeControls(raw), '\n')); err != nil {
 			return err
 		}
 	} else {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -76,12 +75,4 @@ func versionRun(o *versionOptions) error {
 	}
 	_, err := fmt.Fprintf(o.env.Stdout, "%s, %s %s/%s\n", text, b.Go, b.OS, b.Arch)
 	return err
-}
-
-// printJSON prints a value for programs.
-func printJSON(env *Env, v any) error {
-	enc := json.NewEncoder(env.Stdout)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
 }

@@ -188,48 +188,50 @@ func TestQuestionFitsTheCase(t *testing.T) {
 }
 
 func TestPageAnswerIsBound(t *testing.T) {
-	var rules []guard.Rule
-	a := &answers{answer: guard.AnswerSession}
-	g, _ := newGuard(t, guard.Options{Approver: a, Always: func(_ context.Context, r guard.Rule) error { rules = append(rules, r); return nil }})
-	var c calls
-	page := func(origin, description string) guard.Request {
-		req := request("webmcp", "pay", `{}`)
-		req.Class, req.Origin, req.Tool.Description = guard.ClassPage, origin, description
-		return req
-	}
-	asked := func(want int, what string, req guard.Request) {
-		t.Helper()
-		if err := g.Invoke(t.Context(), req, c.call); err != nil {
-			t.Fatal(err)
+	t.Run("security row 20: an answer is for one origin and one definition", func(t *testing.T) {
+		var rules []guard.Rule
+		a := &answers{answer: guard.AnswerSession}
+		g, _ := newGuard(t, guard.Options{Approver: a, Always: func(_ context.Context, r guard.Rule) error { rules = append(rules, r); return nil }})
+		var c calls
+		page := func(origin, description string) guard.Request {
+			req := request("webmcp", "pay", `{}`)
+			req.Class, req.Origin, req.Tool.Description = guard.ClassPage, origin, description
+			return req
 		}
-		if got := len(a.questions()); got != want {
-			t.Errorf("%s: %d questions, want %d", what, got, want)
+		asked := func(want int, what string, req guard.Request) {
+			t.Helper()
+			if err := g.Invoke(t.Context(), req, c.call); err != nil {
+				t.Fatal(err)
+			}
+			if got := len(a.questions()); got != want {
+				t.Errorf("%s: %d questions, want %d", what, got, want)
+			}
 		}
-	}
-	asked(1, "first", page("https://a.example", "Pays."))
-	asked(1, "again", page("https://a.example", "Pays."))
-	asked(2, "another origin", page("https://b.example", "Pays."))
-	asked(3, "another definition", page("https://a.example", "Pays all."))
-	server := request("webmcp", "pay", `{}`)
-	server.Tool.Description, server.Origin = "Pays.", "https://a.example"
-	asked(4, "a server's tool of the same name", server)
-	a.answer = guard.AnswerAlways
-	asked(5, "always", page("https://c.example", "Pays."))
-	if len(rules) != 1 || cmp.Diff([]string{"https://c.example"}, rules[0].Origins) != "" || rules[0].Definition == "" {
-		t.Fatalf("the rule is %+v, want it bound to origin and definition", rules)
-	}
-	p := policy(t, guard.PolicyOptions{Rules: rules})
-	for _, tt := range []struct {
-		origin, description string
-		want                guard.Action
-	}{{"https://c.example", "Pays.", guard.Allow}, {"https://d.example", "Pays.", guard.Ask}, {"https://c.example", "Pays all.", guard.Ask}} {
-		if d := decide(t, p, page(tt.origin, tt.description)); d.Action != tt.want {
-			t.Errorf("the written rule on %s, %q: %s, want %s", tt.origin, tt.description, d.Action, tt.want)
+		asked(1, "first", page("https://a.example", "Pays."))
+		asked(1, "again", page("https://a.example", "Pays."))
+		asked(2, "another origin", page("https://b.example", "Pays."))
+		asked(3, "another definition", page("https://a.example", "Pays all."))
+		server := request("webmcp", "pay", `{}`)
+		server.Tool.Description, server.Origin = "Pays.", "https://a.example"
+		asked(4, "a server's tool of the same name", server)
+		a.answer = guard.AnswerAlways
+		asked(5, "always", page("https://c.example", "Pays."))
+		if len(rules) != 1 || cmp.Diff([]string{"https://c.example"}, rules[0].Origins) != "" || rules[0].Definition == "" {
+			t.Fatalf("the rule is %+v, want it bound to origin and definition", rules)
 		}
-	}
-	g.EndSession("s1")
-	a.answer = guard.AnswerSession
-	asked(6, "after the session", page("https://a.example", "Pays."))
+		p := policy(t, guard.PolicyOptions{Rules: rules})
+		for _, tt := range []struct {
+			origin, description string
+			want                guard.Action
+		}{{"https://c.example", "Pays.", guard.Allow}, {"https://d.example", "Pays.", guard.Ask}, {"https://c.example", "Pays all.", guard.Ask}} {
+			if d := decide(t, p, page(tt.origin, tt.description)); d.Action != tt.want {
+				t.Errorf("the written rule on %s, %q: %s, want %s", tt.origin, tt.description, d.Action, tt.want)
+			}
+		}
+		g.EndSession("s1")
+		a.answer = guard.AnswerSession
+		asked(6, "after the session", page("https://a.example", "Pays."))
+	})
 }
 
 // A literal name with the characters of globs makes a rule for that name only.
