@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -280,4 +281,85 @@ func TestGatewayKeepsToTheConfiguration(t *testing.T) {
 			t.Errorf("a server that is not installed is %v", sv.Status)
 		}
 	}
+}
+
+// A server's reports reach the client in the server's order, and none comes after the
+// result: for a client of an older revision, for one of 2026-07-28, and for such a one
+// before an older server.
+func TestProgressKeepsItsOrder(t *testing.T) {
+	const reports = 200
+	for _, tt := range []struct{ client, server string }{{revisionOld, ""}, {revisionNew, ""}, {revisionNew, revisionOld}} {
+		t.Run(tt.client+"/"+tt.server, func(t *testing.T) {
+			opts := &mcp.ServerOptions{}
+			if tt.server != "" {
+				opts.SupportedProtocolVersions = []string{tt.server}
+			}
+			srv := mcp.NewServer(&mcp.Implementation{Name: "asking", Version: "1"}, opts)
+			srv.AddTool(&mcp.Tool{Name: "work", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				for i := range reports {
+					p := &mcp.ProgressNotificationParams{ProgressToken: req.Params.GetProgressToken(), Progress: float64(i + 1), Total: reports}
+					if err := req.Session.NotifyProgress(ctx, p); err != nil {
+						t.Error(err)
+					}
+				}
+				return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "all done"}}}, nil
+			})
+			r := newGatewayRig(t, oneServer(srv, reading), ownTools, nil)
+			var log lockedLog
+			ct, st := mcp.NewInMemoryTransports()
+			if _, err := r.gateway.Server().Connect(t.Context(), st, nil); err != nil {
+				t.Fatal(err)
+			}
+			cs, err := mcp.NewClient(&mcp.Implementation{Name: "t"}, nil).Connect(t.Context(), &mcp.LoggingTransport{Transport: ct, Writer: &log}, &mcp.ClientSessionOptions{ProtocolVersion: tt.client})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer cs.Close()
+			p := &mcp.CallToolParams{Name: "work", Arguments: map[string]any{}}
+			p.SetProgressToken("p")
+			if _, err := cs.CallTool(t.Context(), p); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := cs.ListTools(t.Context(), nil); err != nil { // what was under way is there now
+				t.Fatal(err)
+			}
+			got := log.progressBefore(t, "all done")
+			if len(got) == 0 || !slices.IsSorted(got) || len(slices.Compact(got)) != len(got) {
+				t.Errorf("reports %v, want them in order", got)
+			}
+		})
+	}
+}
+
+// lockedLog may be written while it is read.
+type lockedLog struct {
+	mu  sync.Mutex
+	log strings.Builder
+}
+
+func (l *lockedLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.log.Write(p)
+}
+
+// progressBefore are the reports that came before the result; one after it is an error.
+func (l *lockedLog) progressBefore(t *testing.T, result string) (got []float64) {
+	t.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before, after, ok := strings.Cut(l.log.String(), result)
+	if !ok || strings.Contains(after, "notifications/progress") {
+		t.Fatalf("no result, or reports after it: %s", after)
+	}
+	for line := range strings.Lines(before) {
+		var m struct {
+			Method string
+			Params mcp.ProgressNotificationParams
+		}
+		if raw, ok := strings.CutPrefix(line, "read: "); ok && json.Unmarshal([]byte(raw), &m) == nil && m.Method == "notifications/progress" {
+			got = append(got, m.Params.Progress)
+		}
+	}
+	return got
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/aster-mcp/aster/bridge/source"
 	"github.com/aster-mcp/aster/cmd/aster/internal/guard"
+	"github.com/aster-mcp/aster/webmcp"
 )
 
 // A server of an older revision asks while its call runs; a client of 2026-07-28 hears
@@ -46,10 +47,10 @@ type parked struct {
 	result  json.RawMessage
 	err     error
 
-	mu    sync.Mutex
-	req   *mcp.CallToolRequest // of the present round
-	asked *question            // what the client was asked; nil while a round waits
-	timer *time.Timer          // runs while asked is set
+	mu       sync.Mutex
+	progress func(progress, total float64, message string) // of the present round; nil where its client wants none
+	asked    *question                                     // what the client was asked; nil while a round waits
+	timer    *time.Timer                                   // runs while asked is set
 }
 
 // A question is one of a server's, and its answer.
@@ -68,17 +69,19 @@ func parkedOf(ctx context.Context) *parked {
 // park makes a call that outlives the request that began it, as long as it waits for its
 // client.
 func (s *Session) park(ctx context.Context, c *mcp.CallToolRequest, caps *mcp.ClientCapabilities, binding string, opts *source.CallOptions, call func(context.Context, *source.CallOptions) (json.RawMessage, error)) (json.RawMessage, error) {
-	p := &parked{r: s.rounds, id: rand.Text(), binding: binding, caps: caps, asks: make(chan *question), done: make(chan struct{}), req: c}
+	p := &parked{r: s.rounds, id: rand.Text(), binding: binding, caps: caps, asks: make(chan *question), done: make(chan struct{})}
 	own, cancel := context.WithCancel(context.WithValue(context.WithoutCancel(withRequest(ctx, c)), parkedKey{}, p))
 	p.cancel = cancel
 	opts.Progress = func(progress, total float64, message string) {
 		p.mu.Lock()
-		req := p.req
+		send := p.progress
 		p.mu.Unlock()
-		if f := progressTo(own, req); f != nil {
-			f(progress, total, message)
+		if send != nil {
+			send(progress, total, message)
 		}
 	}
+	flush := p.report(ctx, c)
+	defer flush()
 	go func() {
 		defer cancel()
 		p.result, p.err = call(own, opts)
@@ -90,6 +93,15 @@ func (s *Session) park(ctx context.Context, c *mcp.CallToolRequest, caps *mcp.Cl
 
 func (s *Session) parkedWait() time.Duration {
 	return orDefault(s.opts.ParkedWait, ParkedWait)
+}
+
+// report has the call's progress go to the client of a round, until flush.
+func (p *parked) report(ctx context.Context, c *mcp.CallToolRequest) (flush func()) {
+	send, flush := webmcp.Progress(ctx, c)
+	p.mu.Lock()
+	p.progress = send
+	p.mu.Unlock()
+	return flush
 }
 
 // wait waits for the end of the call or for its next question. The call ends with a
@@ -124,11 +136,13 @@ func (s *Session) resume(ctx context.Context, st round, c *mcp.CallToolRequest) 
 	if q != nil {
 		p.timer.Stop()
 	}
-	p.asked, p.req = nil, c
+	p.asked = nil
 	p.mu.Unlock()
 	if q == nil {
 		return nil, errRoundState
 	}
+	flush := p.report(ctx, c)
+	defer flush()
 	q.answer <- c.Params.InputResponses[parkedInput]
 	return p.wait(ctx, s.parkedWait())
 }

@@ -121,15 +121,3 @@ func (s *Session) asker(ctx context.Context) *mcp.ServerSession {
 	}
 	return only
 }
-
-// progressTo passes a call's progress on; nil where the client gave no token.
-func progressTo(ctx context.Context, req *mcp.CallToolRequest) func(progress, total float64, message string) {
-	token := req.Params.GetProgressToken()
-	if token == nil {
-		return nil
-	}
-	return func(progress, total float64, message string) {
-		p := &mcp.ProgressNotificationParams{ProgressToken: token, Progress: progress, Total: total, Message: message}
-		go req.Session.NotifyProgress(ctx, p) // must not block the server's connection
-	}
-}

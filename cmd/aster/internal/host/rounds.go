@@ -22,6 +22,7 @@ import (
 
 	"github.com/aster-mcp/aster/bridge/source"
 	"github.com/aster-mcp/aster/cmd/aster/internal/guard"
+	"github.com/aster-mcp/aster/webmcp"
 )
 
 // On MCP 2026-07-28 a server asks by its result, and the client sends its request again
@@ -282,7 +283,9 @@ func (s *Session) callRounds(ctx context.Context, src *source.Source, req *guard
 	if src.Status().Era != source.EraModern {
 		return s.park(ctx, c, caps, binding, opts, make)
 	}
-	opts.Progress = progressTo(ctx, c)
+	var flush func()
+	opts.Progress, flush = webmcp.Progress(ctx, c)
+	defer flush()
 	return make(withRequest(ctx, c), opts)
 }
 

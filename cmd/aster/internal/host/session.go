@@ -18,6 +18,7 @@ import (
 	"github.com/aster-mcp/aster/cmd/aster/internal/config"
 	"github.com/aster-mcp/aster/cmd/aster/internal/guard"
 	"github.com/aster-mcp/aster/cmd/aster/internal/upstream"
+	"github.com/aster-mcp/aster/webmcp"
 )
 
 // A Builtin is a server inside this process.
@@ -405,7 +406,9 @@ func (s *Session) Call(ctx context.Context, tool bridge.Tool, arguments json.Raw
 		if modern(c.Request.Session) {
 			return s.callRounds(ctx, src, &req, c.Request)
 		}
-		opts.Progress = progressTo(ctx, c.Request)
+		var flush func()
+		opts.Progress, flush = webmcp.Progress(ctx, c.Request)
+		defer flush()
 		ctx = withRequest(ctx, c.Request)
 	}
 	var result json.RawMessage
