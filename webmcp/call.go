@@ -85,6 +85,10 @@ func (d *document) add(t *PageTool) bool {
 	}
 	t.doc = d
 	t.InputSchema, t.SchemaNote = normalizeSchema(t.rawSchema)
+	var note string
+	if t.OutputSchema, note = normalizeOutput(t.rawOutput); note != "" {
+		t.SchemaNote = joinNotes(t.SchemaNote, note)
+	}
 	t.Origin, t.URL, t.TabID = d.origin, d.url, d.tab.id
 	t.FrameID, t.Main = d.frameID, d.main
 	t.key = toolKey{Target: d.tab.id, Origin: d.origin, Path: d.path, Frame: d.frame, Name: t.PageName}
@@ -96,10 +100,10 @@ func (d *document) add(t *PageTool) bool {
 func (t *PageTool) withTitle(title string) *PageTool {
 	return &PageTool{
 		PageName: t.PageName, Title: title, Description: t.Description,
-		InputSchema: t.InputSchema, SchemaNote: t.SchemaNote, Annotations: t.Annotations,
+		InputSchema: t.InputSchema, SchemaNote: t.SchemaNote, OutputSchema: t.OutputSchema, Annotations: t.Annotations,
 		Origin: t.Origin, URL: t.URL, TabID: t.TabID, FrameID: t.FrameID, Main: t.Main,
 		Native: t.Native, Declarative: t.Declarative,
-		key: t.key, doc: t.doc, toolID: t.toolID, rawSchema: t.rawSchema,
+		key: t.key, doc: t.doc, toolID: t.toolID, rawSchema: t.rawSchema, rawOutput: t.rawOutput,
 	}
 }
 

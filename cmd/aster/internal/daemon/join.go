@@ -41,6 +41,7 @@ type JoinOptions struct {
 	Version string
 	Attach  Attach
 	Client  webmcp.ClientOptions
+	Rules   *Rules       // nil is none
 	Logger  *slog.Logger // nil discards
 	// Command starts a daemon, with the environment Environ; nil Command starts none, nil
 	// Environ is this process's.
@@ -66,6 +67,7 @@ type Client struct {
 	list     *list         // nil when it has to be asked for; guarded by mu
 	lists    int64         // counts what made the list old; guarded by mu
 	listing  chan struct{} // closed when a question for the list is answered; guarded by mu
+	targeted bool          // Target was asked: a page's tool is called with its answer only; guarded by mu
 	progress map[string]func(progress, total float64, message string)
 	tokens   int64
 	dummy    bool // see changed; guarded by dummyMu
@@ -82,6 +84,9 @@ func Join(ctx context.Context, o *JoinOptions) (*Client, error) {
 	w, first, err := c.connect(ctx, true)
 	if err != nil {
 		return nil, err
+	}
+	if first.tookOver {
+		c.tell(lost(first.began))
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.serve(first)
@@ -113,16 +118,26 @@ func (c *Client) keep(w *wire) {
 		}
 		c.setLink(nil)
 		c.log.Info("the daemon went away: joining again")
-		if w = c.rejoin(); w == nil {
+		var began string
+		if w, began = c.rejoin(); w == nil {
 			return
 		}
+		c.tell(lost(began))
 		c.setLink(w)
 		c.changed()
 	}
 }
 
+// lost says what became of the connection that was shared.
+func lost(began string) string {
+	if began == "" {
+		began = "the aster daemon was stopped"
+	}
+	return began + ". The connection to the browser is made anew, and Chrome may ask you again to allow it"
+}
+
 // rejoin tries until it has a daemon or Close is called.
-func (c *Client) rejoin() *wire {
+func (c *Client) rejoin() (w *wire, began string) {
 	c.mu.Lock()
 	patient := c.handover
 	c.handover = false
@@ -133,9 +148,9 @@ func (c *Client) rejoin() *wire {
 	}
 	for delay := rejoinEvery; ; delay = min(2*delay, rejoinMax) {
 		waiting := time.Now().Before(until)
-		w, _, err := c.connect(c.ctx, !waiting)
+		w, first, err := c.connect(c.ctx, !waiting)
 		if err == nil {
-			return w
+			return w, first.began
 		}
 		if !waiting {
 			c.log.Warn("no daemon", "err", err)
@@ -143,7 +158,7 @@ func (c *Client) rejoin() *wire {
 			delay = rejoinEvery / 5
 		}
 		if !sleep(c.ctx, delay) {
-			return nil
+			return nil, ""
 		}
 	}
 }
@@ -152,6 +167,7 @@ func (c *Client) rejoin() *wire {
 // a daemon may be started.
 func (c *Client) connect(ctx context.Context, start bool) (*wire, *initialized, error) {
 	var last error
+	tookOver := false
 	for range joinTries {
 		conn, err := dial(ctx, c.opts.Paths)
 		if errors.Is(err, errNone) && start {
@@ -160,7 +176,7 @@ func (c *Client) connect(ctx context.Context, start bool) (*wire, *initialized, 
 		if err != nil {
 			return nil, nil, err
 		}
-		welcome, r, err := greet(conn, &Hello{Aster: c.opts.Version, Protocol: Protocol, Attach: c.opts.Attach, Client: c.opts.Client})
+		welcome, r, err := greet(conn, &Hello{Aster: c.opts.Version, Protocol: Protocol, Attach: c.opts.Attach, Client: c.opts.Client, Rules: c.opts.Rules})
 		switch {
 		case err != nil: // one that is ending, perhaps
 			last = fmt.Errorf("the daemon does not answer: %w", err)
@@ -174,6 +190,7 @@ func (c *Client) connect(ctx context.Context, start bool) (*wire, *initialized, 
 			if err := stop(ctx, c.opts.Paths, reasonHandover); err != nil && !errors.Is(err, errNone) {
 				return nil, nil, fmt.Errorf("an older daemon does not end: %w", err)
 			}
+			tookOver = true
 		case welcome.Error != "":
 			conn.Close()
 			if welcome.Usage {
@@ -181,7 +198,11 @@ func (c *Client) connect(ctx context.Context, start bool) (*wire, *initialized, 
 			}
 			return nil, nil, errors.New(welcome.Error)
 		default:
-			return c.initialize(ctx, conn, r, welcome)
+			w, first, err := c.initialize(ctx, conn, r, welcome)
+			if err == nil {
+				first.began, first.tookOver = welcome.Began, tookOver
+			}
+			return w, first, err
 		}
 	}
 	return nil, nil, last
@@ -191,6 +212,9 @@ func (c *Client) connect(ctx context.Context, start bool) (*wire, *initialized, 
 type initialized struct {
 	Instructions string              `json:"instructions"`
 	ServerInfo   *mcp.Implementation `json:"serverInfo"`
+
+	began    string // of the daemon's welcome
+	tookOver bool   // another daemon ended for this one
 }
 
 // initializeParams begin a session of the last revision that has them: its list changes
@@ -224,7 +248,13 @@ func (c *Client) note(text string) {
 	told := c.noted == text
 	c.noted = text
 	c.mu.Unlock()
-	if !told && text != "" && c.opts.Note != nil {
+	if !told && text != "" {
+		c.tell(text)
+	}
+}
+
+func (c *Client) tell(text string) {
+	if c.opts.Note != nil {
 		c.opts.Note(text)
 	}
 }
@@ -234,10 +264,16 @@ func (c *Client) setLink(w *wire) {
 	defer c.mu.Unlock()
 	c.list = nil
 	c.lists++
-	if c.link = w; w != nil {
+	c.park()
+	if w != nil {
+		c.link = w
 		close(c.linked)
-		return
 	}
+}
+
+// park lets requests wait for another connection, with c.mu held.
+func (c *Client) park() {
+	c.link = nil
 	select {
 	case <-c.linked:
 		c.linked = make(chan struct{})

@@ -7,22 +7,11 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
-	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/aster-mcp/aster/webmcp"
 )
-
-// list is what the daemon's server lists, by page.
-type list struct {
-	pages []*mcp.ListToolsResult
-	tools map[string]*mcp.Tool
-}
-
-// maxListPages bounds one listing.
-const maxListPages = 64
 
 // serve makes the server that stands for the daemon's.
 func (c *Client) serve(first *initialized) {
@@ -71,7 +60,7 @@ func (c *Client) notified(method string, params json.RawMessage) {
 		c.mu.Lock()
 		c.list = nil
 		c.lists++
-		up := c.link != nil
+		up := c.link != nil // else keep tells of the change
 		c.mu.Unlock()
 		if up {
 			c.changed()
@@ -79,6 +68,7 @@ func (c *Client) notified(method string, params json.RawMessage) {
 	case methodHandover:
 		c.mu.Lock()
 		c.handover = true
+		c.park() // calls that run may end; new ones are for the next daemon
 		c.mu.Unlock()
 	case "notifications/progress":
 		var p mcp.ProgressNotificationParams
@@ -95,180 +85,38 @@ func (c *Client) notified(method string, params json.RawMessage) {
 	}
 }
 
-// listTools answers from the list that was last told, which is asked for where it changed.
-func (c *Client) listTools(ctx context.Context, req *mcp.ListToolsRequest) (*mcp.ListToolsResult, error) {
-	n := 0
-	if req.Params != nil && req.Params.Cursor != "" {
-		var err error
-		if n, err = strconv.Atoi(req.Params.Cursor); err != nil {
-			n = -1
-		}
-	}
-	l, err := c.tools(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if n < 0 || n >= len(l.pages) {
-		return nil, fmt.Errorf("unknown cursor %q", req.Params.Cursor)
-	}
-	page := *l.pages[n] // the SDK may fill in more
-	return &page, nil
-}
-
-// tools is the list of this moment.
-func (c *Client) tools(ctx context.Context) (*list, error) {
-	for {
-		c.mu.Lock()
-		if l := c.list; l != nil {
-			c.mu.Unlock()
-			return l, nil
-		}
-		if wait := c.listing; wait != nil { // somebody asks already
-			c.mu.Unlock()
-			select {
-			case <-wait:
-				continue
-			case <-ctx.Done():
-				return nil, ctx.Err()
-			}
-		}
-		c.listing = make(chan struct{})
-		c.mu.Unlock()
-		l, err := c.fetch(ctx)
-		c.mu.Lock()
-		close(c.listing)
-		c.listing = nil
-		c.mu.Unlock()
-		return l, err
-	}
-}
-
-// fetch asks for the list and keeps it, unless it changed meanwhile.
-func (c *Client) fetch(ctx context.Context) (*list, error) {
-	var last error
-	for range joinTries {
-		w, err := c.current(ctx)
-		if err != nil {
-			return nil, err
-		}
-		c.mu.Lock()
-		at := c.lists
-		c.mu.Unlock()
-		l, err := fetchPages(ctx, w)
-		if errors.Is(err, errLinkLost) {
-			last = err
-			<-w.done
-			if !sleep(ctx, pollEvery) {
-				return nil, ctx.Err()
-			}
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		c.mu.Lock()
-		if c.lists == at {
-			c.list = l
-		}
-		c.mu.Unlock()
-		return l, nil
-	}
-	return nil, last
-}
-
-func fetchPages(ctx context.Context, w *wire) (*list, error) {
-	l := &list{tools: map[string]*mcp.Tool{}}
-	for cursor := ""; len(l.pages) < maxListPages; {
-		raw, err := w.call(ctx, "tools/list", &mcp.ListToolsParams{Cursor: cursor})
-		if err != nil {
-			return nil, err
-		}
-		page := &mcp.ListToolsResult{}
-		if err := json.Unmarshal(raw, page); err != nil {
-			return nil, fmt.Errorf("the daemon's list: %w", err)
-		}
-		for _, t := range page.Tools {
-			l.tools[t.Name] = t
-		}
-		cursor = page.NextCursor
-		page.NextCursor = ""
-		l.pages = append(l.pages, page)
-		if cursor == "" {
-			break
-		}
-		page.NextCursor = strconv.Itoa(len(l.pages))
-	}
-	return l, nil
-}
-
-// lookupWait bounds [Client.Lookup] where the list has to be asked for.
-const lookupWait = 2 * time.Second
-
-// Lookup finds a tool of the list by name; nil when there is none.
-func (c *Client) Lookup(name string) *mcp.Tool {
-	ctx, cancel := context.WithTimeout(c.ctx, lookupWait)
-	defer cancel()
-	t, _ := c.listed(ctx, name)
-	return t
-}
-
-// Origin is the origin of the page that registered a tool of the list; "" for the
-// server's own and for tools that are not there.
-func (c *Client) Origin(name string) string {
-	if t := c.Lookup(name); t != nil {
-		return originOf(t)
-	}
-	return ""
-}
-
-// originOf is the origin that a tool's definition names, "" for the server's own.
-func originOf(t *mcp.Tool) string {
-	origin, _ := t.Meta["aster/origin"].(string)
-	return origin
-}
-
-// listed finds a tool of the list of this moment; nil when there is none.
-func (c *Client) listed(ctx context.Context, name string) (*mcp.Tool, error) {
-	l, err := c.tools(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return l.tools[name], nil
-}
-
 // callTool makes a call in the daemon. A call whose outcome cannot be known says so, and
 // is not made again, unless it only reads what the server itself knows.
 func (c *Client) callTool(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	name := req.Params.Name
 	meta := maps.Clone(req.Params.Meta)
 	if meta == nil {
 		meta = mcp.Meta{}
 	}
 	delete(meta, "progressToken")
-	t, err := c.listed(ctx, req.Params.Name)
-	if err != nil {
-		return failed(req.Params.Name + " was not called: " + err.Error()), nil
+	delete(meta, metaDefinition)
+	sum, err := c.decided(ctx, name)
+	switch {
+	case errors.Is(err, errUnknownTool):
+		return nil, unknownTool(name)
+	case err != nil:
+		return failed(name + " was not called: " + err.Error()), nil
+	case sum != "":
+		meta[metaDefinition] = sum
 	}
-	if t == nil { // what was not listed was not decided on
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("unknown tool %q", req.Params.Name)}
-	}
-	if origin := originOf(t); origin != "" && meta[webmcp.MetaExpectOrigin] == nil {
-		meta[webmcp.MetaExpectOrigin] = origin
-	}
-	if send, flush := webmcp.Progress(ctx, req); send != nil {
+	send, flush := webmcp.Progress(ctx, req)
+	defer flush()
+	if send != nil {
 		own, stop := c.onProgress(send)
-		defer flush()
 		defer stop()
 		meta["progressToken"] = own
 	}
-	params := map[string]any{"name": req.Params.Name, "_meta": meta}
-	if len(req.Params.Arguments) > 0 {
-		params["arguments"] = req.Params.Arguments
-	}
-	reads := req.Params.Name == "webmcp_tabs" || req.Params.Name == "webmcp_tools"
+	params := &callParams{name, meta, req.Params.Arguments}
+	reads := name == toolTabs || name == toolTools
 	for try := 1; ; try++ {
 		w, err := c.current(ctx)
 		if err != nil {
-			return failed(req.Params.Name + " was not called: " + err.Error()), nil
+			return failed(name + " was not called: " + err.Error()), nil
 		}
 		raw, err := w.call(ctx, "tools/call", params)
 		if errors.Is(err, errLinkLost) {
@@ -282,6 +130,12 @@ func (c *Client) callTool(ctx context.Context, req *mcp.CallToolRequest) (*mcp.C
 		}
 		return decodeResult(raw)
 	}
+}
+
+type callParams struct {
+	Name      string          `json:"name"`
+	Meta      mcp.Meta        `json:"_meta,omitempty"`
+	Arguments json.RawMessage `json:"arguments,omitempty"`
 }
 
 // decodeResult keeps structured content as it was sent.
