@@ -46,7 +46,7 @@ type Gateway struct {
 	injector *bridge.Injector
 	pages    *chat.Pages
 
-	features featureNames
+	features map[string]*features // by server; the map never changes
 
 	mu     sync.Mutex
 	served map[string]bridge.Tool // by wire name; guarded by mu
@@ -58,7 +58,7 @@ func NewGateway(s *Session, o *GatewayOptions) (*Gateway, error) {
 	if o == nil {
 		o = &GatewayOptions{}
 	}
-	g := &Gateway{s: s, log: s.log, expose: orDefault(o.Expose, ExposeBridge), own: o.Own, pages: chat.NewPages(0), served: map[string]bridge.Tool{}}
+	g := &Gateway{s: s, log: s.log, expose: orDefault(o.Expose, ExposeBridge), own: o.Own, pages: chat.NewPages(0), served: map[string]bridge.Tool{}, features: map[string]*features{}}
 	switch g.expose {
 	case ExposeBridge, ExposeTools, ExposeBoth:
 	default:
@@ -89,7 +89,13 @@ func NewGateway(s *Session, o *GatewayOptions) (*Gateway, error) {
 	s.mu.Lock()
 	s.logTo, s.clients = g.tellLog, g.server.Sessions
 	s.mu.Unlock()
-	g.addFeatures(context.Background())
+	for _, src := range s.set.Sources() {
+		g.features[src.Name()] = &features{}
+	}
+	s.mu.Lock()
+	s.gateway = g
+	s.mu.Unlock()
+	g.awaitFeatures()
 	s.OnCatalog(g.follow)
 	g.follow(s.Catalog())
 	return g, nil
@@ -227,8 +233,9 @@ func (g *Gateway) cut(res *mcp.CallToolResult) *mcp.CallToolResult {
 // minCutTokens is what of a text is shown at least when there is no room any more.
 const minCutTokens = 200
 
-// follow takes over a new catalogue.
+// follow takes over a new catalogue. A change of it may also be a server that came up.
 func (g *Gateway) follow(c *bridge.Catalog) {
+	g.s.tell(func(g *Gateway) { g.addFeatures(context.Background()) })
 	g.injector.SetCatalog(c)
 	if g.expose == ExposeBridge {
 		return

@@ -57,8 +57,8 @@ func (s *Session) allHandlers() source.Handlers {
 		ElicitDone: func(server, id string) {
 			s.tell(func(g *Gateway) { g.tellElicited(id) })
 		},
-		PromptsChanged:   func(server string) { s.tell(func(g *Gateway) { g.relist(server, (*Gateway).addPrompts) }) },
-		ResourcesChanged: func(server string) { s.tell(func(g *Gateway) { g.relist(server, (*Gateway).addResources) }) },
+		PromptsChanged:   func(server string) { s.tell(func(g *Gateway) { g.relist(server, (*features).addPrompts) }) },
+		ResourcesChanged: func(server string) { s.tell(func(g *Gateway) { g.relist(server, (*features).addResources) }) },
 		ResourceUpdated: func(server, uri string) {
 			s.tell(func(g *Gateway) { g.tellUpdated(server, uri) })
 		},

@@ -5,7 +5,6 @@ package host
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -22,16 +21,22 @@ import (
 // resourceScheme is in front of the URIs of resources of several servers.
 const resourceScheme = "aster://"
 
-// featureWait bounds the listing of one server's prompts and resources.
-const featureWait = 10 * time.Second
+const (
+	// featureWait bounds the listing of one server's prompts and resources.
+	featureWait = 10 * time.Second
+	// featureGrace is how long of that a new gateway waits: a server that lists its tools and
+	// then hangs must not hold up the client of all.
+	featureGrace = 3 * time.Second
+)
 
-// capabilities are what the servers that are up can do together.
+// capabilities are what the servers that are up can do together. One that is not up yet may
+// have prompts and resources, which then come as changes of empty lists.
 func (g *Gateway) capabilities() *mcp.ServerCapabilities {
 	caps := &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}}
 	for _, sv := range g.s.Servers() {
 		c := sv.Status.Capabilities
 		if c == nil {
-			continue
+			c = &mcp.ServerCapabilities{Prompts: &mcp.PromptCapabilities{}, Resources: &mcp.ResourceCapabilities{Subscribe: true}}
 		}
 		if c.Prompts != nil {
 			caps.Prompts = &mcp.PromptCapabilities{ListChanged: true}
@@ -49,30 +54,30 @@ func (g *Gateway) capabilities() *mcp.ServerCapabilities {
 	return caps
 }
 
-// addFeatures serves what the servers have beside tools.
+// addFeatures serves what the servers that are up have beside tools, unless it does
+// already. It asks all of them at once.
 func (g *Gateway) addFeatures(ctx context.Context) {
-	g.s.mu.Lock()
-	g.s.gateway = g
-	g.s.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, featureWait)
+	defer cancel()
+	var wg sync.WaitGroup
 	for _, src := range g.s.set.Sources() {
-		caps := src.Status().Capabilities
-		if caps == nil || g.s.servers[src.Name()].builtin != nil {
-			continue
-		}
-		ctx, cancel := context.WithTimeout(ctx, featureWait)
-		if caps.Prompts != nil {
-			g.addPrompts(ctx, src)
-		}
-		if caps.Resources != nil {
-			g.addResources(ctx, src)
-		}
-		if caps.Logging != nil && src.Status().Era == source.EraLegacy {
-			// All of it: our clients choose their level themselves.
-			if err := src.SetLogLevel(ctx, "debug"); err != nil {
-				g.log.Debug("log level not set", "server", src.Name(), "err", err)
-			}
-		}
-		cancel()
+		wg.Go(func() { g.features[src.Name()].follow(ctx, g, src) })
+	}
+	wg.Wait()
+}
+
+// awaitFeatures is addFeatures, but not waited for any longer than a client can be kept.
+func (g *Gateway) awaitFeatures() {
+	done := make(chan struct{})
+	g.s.tell(func(g *Gateway) {
+		defer close(done)
+		g.addFeatures(context.Background())
+	})
+	timer := time.NewTimer(featureGrace)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
 	}
 }
 
@@ -86,16 +91,20 @@ func (g *Gateway) adding(what string, add func()) {
 	add()
 }
 
-// relist lists a server's prompts or resources again, one server at a time. What
-// the server says to have changed is told to the clients by the SDK.
-func (g *Gateway) relist(server string, add func(*Gateway, context.Context, *source.Source)) {
-	src, sv := g.s.set.Source(server), g.s.servers[server]
-	if src == nil || sv.builtin != nil {
+// relist lists a server's prompts or resources again. What the server says to have
+// changed is told to the clients by the SDK.
+func (g *Gateway) relist(server string, add func(*features, context.Context, *Gateway, *source.Source) error) {
+	src, f := g.s.set.Source(server), g.features[server]
+	if src == nil || f == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), featureWait)
 	defer cancel()
-	add(g, ctx, src)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := add(f, ctx, g, src); err != nil {
+		g.log.Warn("not listed again", "server", server, "err", err)
+	}
 }
 
 // tellUpdated tells those who subscribed to a resource that it changed.
@@ -112,105 +121,6 @@ func (g *Gateway) tellElicited(id string) {
 	for ss := range g.server.Sessions() {
 		ss.NotifyElicitationComplete(ctx, &mcp.ElicitationCompleteParams{ElicitationID: id})
 	}
-}
-
-// featureNames are what a gateway serves of one server beside tools, by kind.
-type featureNames struct {
-	mu    sync.Mutex // held while the server is listed
-	known map[string][]string
-}
-
-// change takes over a new list of one kind and returns what is not on it any more.
-func (f *featureNames) change(kind string, list []string) (gone []string) {
-	if f.known == nil {
-		f.known = map[string][]string{}
-	}
-	for _, name := range f.known[kind] {
-		if !slices.Contains(list, name) {
-			gone = append(gone, name)
-		}
-	}
-	f.known[kind] = list
-	return gone
-}
-
-func (g *Gateway) addPrompts(ctx context.Context, src *source.Source) {
-	g.features.mu.Lock()
-	defer g.features.mu.Unlock()
-	list, err := src.Prompts(ctx)
-	if err != nil {
-		g.log.Warn("prompts not listed", "server", src.Name(), "err", err)
-		return
-	}
-	var names []string
-	for _, p := range list {
-		names = append(names, g.promptName(src.Name(), p.Name))
-	}
-	g.server.RemovePrompts(g.features.change("prompts of "+src.Name(), names)...)
-	for _, p := range list {
-		own := p.Name
-		shown := *p
-		shown.Name = g.promptName(src.Name(), own)
-		g.adding(shown.Name, func() {
-			g.server.AddPrompt(&shown, func(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-				return g.prompt(ctx, src, own, req)
-			})
-		})
-	}
-}
-
-func (g *Gateway) addResources(ctx context.Context, src *source.Source) {
-	g.features.mu.Lock()
-	defer g.features.mu.Unlock()
-	read := func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-		res, err := g.read(ctx, src, req)
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range res.Contents {
-			if c != nil {
-				c.URI = g.shownURI(src.Name(), c.URI)
-			}
-		}
-		return res, nil
-	}
-	list, err := src.Resources(ctx)
-	if err != nil {
-		g.log.Warn("resources not listed", "server", src.Name(), "err", err)
-		return
-	}
-	var uris []string
-	for _, r := range list {
-		uris = append(uris, g.shownURI(src.Name(), r.URI))
-	}
-	g.server.RemoveResources(g.features.change("resources of "+src.Name(), uris)...)
-	for _, r := range list {
-		shown := *r
-		shown.URI = g.shownURI(src.Name(), r.URI)
-		g.adding(shown.URI, func() { g.server.AddResource(&shown, read) })
-	}
-	templates, err := src.ResourceTemplates(ctx)
-	if err != nil {
-		g.log.Warn("resource templates not listed", "server", src.Name(), "err", err)
-		return
-	}
-	uris = nil
-	for _, t := range templates {
-		uris = append(uris, g.shownURI(src.Name(), t.URITemplate))
-	}
-	g.server.RemoveResourceTemplates(g.features.change("templates of "+src.Name(), uris)...)
-	for _, t := range templates {
-		shown := *t
-		shown.URITemplate = g.shownURI(src.Name(), t.URITemplate)
-		g.adding(shown.URITemplate, func() { g.server.AddResourceTemplate(&shown, read) })
-	}
-}
-
-func (g *Gateway) promptName(server, name string) string {
-	if g.own {
-		return name
-	}
-	return server + wireSeparator + name
 }
 
 func (g *Gateway) shownURI(server, uri string) string {
@@ -231,12 +141,14 @@ func (g *Gateway) ownURI(server, uri string) string {
 // is called there.
 func (g *Gateway) sourceOf(prompt, uri string) (src *source.Source, own string) {
 	for _, src := range g.s.set.Sources() {
-		switch {
-		case g.own:
+		if g.own {
 			return src, prompt + uri
-		case prompt != "" && strings.HasPrefix(prompt, src.Name()+wireSeparator):
-			return src, prompt[len(src.Name()+wireSeparator):]
-		case uri != "" && strings.HasPrefix(uri, resourceScheme+src.Name()+"/"):
+		}
+		if prompt != "" {
+			if own, ok := g.features[src.Name()].promptOf(prompt); ok {
+				return src, own
+			}
+		} else if strings.HasPrefix(uri, resourceScheme+src.Name()+"/") {
 			return src, g.ownURI(src.Name(), uri)
 		}
 	}
