@@ -85,6 +85,7 @@ func (a *app) joinDaemon(ctx context.Context, use *daemonOptions, browser *brows
 		Attach: daemon.Attach{
 			Browser: address, AllowRemote: browser.allowRemote, Headless: browser.headless,
 			Dialogs: opts.Dialogs, Origins: opts.Origins, DenyOrigins: opts.DenyOrigins, LegacyAPI: opts.LegacyAPI,
+			Compat: opts.Compat,
 		},
 		Command: []string{a.env.Executable, "daemon", "run", "--dir", paths.Dir},
 		Environ: append(os.Environ(), "ASTER_HOME="+state),
@@ -217,6 +218,7 @@ func (a *app) daemonRun(ctx context.Context, dir string, idle time.Duration) err
 			return &webmcp.BrowserOptions{
 				Logger: log, Finder: finder, Launch: launch, Secret: a.env.shimSecret(log), RetryStamp: a.env.stampPath(),
 				Dialogs: want.Dialogs, Origins: want.Origins, DenyOrigins: want.DenyOrigins, LegacyAPI: want.LegacyAPI,
+				Compat: want.Compat,
 			}, err
 		},
 	})

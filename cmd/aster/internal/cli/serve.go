@@ -79,10 +79,12 @@ tool's own name is left to your client's approval, which sees the name.`,
 	f.BoolVar(&b.ActiveTab, "active-tab", false, "serve only the visible tab that last had the focus")
 	f.BoolVar(&b.Debugging, "debugging", false, "list tools that their page marks as meant for debugging")
 	f.BoolVar(&b.LegacyAPI, "legacy-api", false, "give pages the names of older WebMCP drafts too, such as navigator.modelContext")
+	f.StringVar(&b.Compat, "compat", webmcp.CompatAuto, "whose WebMCP pages see where the browser has none: `auto` is that of its own version, or Chromium 156, 159 or 160")
 	complete := func(flag string, values ...string) {
 		cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	}
 	complete("expose", webmcp.ExposeBoth, webmcp.ExposeFixed, webmcp.ExposeTools)
+	complete("compat", webmcp.CompatAuto, webmcp.Compat156, webmcp.Compat159, webmcp.Compat160)
 	complete("dialogs", webmcp.DialogsLeave, webmcp.DialogsAccept, webmcp.DialogsDismiss)
 	return cmd
 }

@@ -43,7 +43,7 @@ func open(a *daemon.Attach) (*webmcp.BrowserOptions, error) {
 		return nil, errors.New("--cdp-url nonsense: not understood")
 	}
 	f, err := cdp.NewFinder(a.Browser, nil)
-	return &webmcp.BrowserOptions{Finder: f, Dialogs: a.Dialogs, Origins: a.Origins, DenyOrigins: a.DenyOrigins, LegacyAPI: a.LegacyAPI}, err
+	return &webmcp.BrowserOptions{Finder: f, Dialogs: a.Dialogs, Origins: a.Origins, DenyOrigins: a.DenyOrigins, LegacyAPI: a.LegacyAPI, Compat: a.Compat}, err
 }
 
 func options(dir, version string) *daemon.Options {
@@ -170,6 +170,7 @@ func TestClientsShareADaemon(t *testing.T) {
 	two := join(t, d, "v1.0.0", func(o *daemon.JoinOptions) {
 		o.Client.Expose = webmcp.ExposeTools
 		o.Attach.LegacyAPI, o.Attach.Origins = true, []string{"https://a.example"}
+		o.Attach.Compat = "160"
 		o.Note = func(s string) { notes = append(notes, s) }
 	})
 	if got := one.tabs(t); !strings.Contains(got, "no browser") {
@@ -188,7 +189,7 @@ func TestClientsShareADaemon(t *testing.T) {
 	if list, err = one.ListTools(t.Context(), nil); err != nil || len(list.Tools) != 3 {
 		t.Errorf("the other one lists %v, %v", list, err)
 	}
-	if len(notes) != 1 || !strings.Contains(notes[0], "--origin, --legacy-api") || !strings.Contains(notes[0], "--no-daemon") {
+	if len(notes) != 1 || !strings.Contains(notes[0], "--origin, --legacy-api, --compat") || !strings.Contains(notes[0], "--no-daemon") {
 		t.Errorf("notes %q", notes)
 	}
 	join(t, d, "v1.0.0", func(o *daemon.JoinOptions) { o.Attach.Browser = "http://127.0.0.1:2" })

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,6 +39,7 @@ type Attach struct {
 	Origins     []string `json:"origins,omitempty"`
 	DenyOrigins []string `json:"denyOrigins,omitempty"`
 	LegacyAPI   bool     `json:"legacyAPI,omitempty"`
+	Compat      string   `json:"compat,omitempty"`
 }
 
 // endpoint tells attachments apart.
@@ -65,6 +67,9 @@ func (a *Attach) differs(b *Attach) (flags []string) {
 	}
 	if a.LegacyAPI != b.LegacyAPI {
 		flags = append(flags, "--legacy-api")
+	}
+	if cmp.Or(a.Compat, webmcp.CompatAuto) != cmp.Or(b.Compat, webmcp.CompatAuto) {
+		flags = append(flags, "--compat")
 	}
 	return flags
 }
