@@ -44,7 +44,7 @@ type Gateway struct {
 	own      bool
 	server   *mcp.Server
 	injector *bridge.Injector
-	pages    *chat.Pages
+	pages    *pageStores
 
 	features map[string]*features // by server; the map never changes
 
@@ -58,7 +58,7 @@ func NewGateway(s *Session, o *GatewayOptions) (*Gateway, error) {
 	if o == nil {
 		o = &GatewayOptions{}
 	}
-	g := &Gateway{s: s, log: s.log, expose: orDefault(o.Expose, ExposeBridge), own: o.Own, pages: chat.NewPages(0), served: map[string]bridge.Tool{}, features: map[string]*features{}}
+	g := &Gateway{s: s, log: s.log, expose: orDefault(o.Expose, ExposeBridge), own: o.Own, pages: &pageStores{stores: map[string]*chat.Pages{}}, served: map[string]bridge.Tool{}, features: map[string]*features{}}
 	switch g.expose {
 	case ExposeBridge, ExposeTools, ExposeBoth:
 	default:
@@ -162,7 +162,7 @@ func (g *Gateway) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Call
 	if len(raw) == 0 {
 		raw = json.RawMessage("{}")
 	}
-	reply, err := g.injector.Handle(ctx, raw, invoker)
+	reply, err := g.injector.Handle(withRequest(ctx, req), raw, invoker)
 	if asking != nil {
 		return asking.Result()
 	}
@@ -176,7 +176,7 @@ func (g *Gateway) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Call
 		res := &mcp.CallToolResult{IsError: reply.IsError, Content: []mcp.Content{&mcp.TextContent{Text: reply.Text}}}
 		return withNote(res, reply.Note), nil
 	}
-	return withNote(g.result(reply.Result), reply.Note), nil
+	return withNote(g.result(req, reply.Result), reply.Note), nil
 }
 
 func withNote(res *mcp.CallToolResult, note string) *mcp.CallToolResult {
@@ -192,20 +192,20 @@ func failed(text string) *mcp.CallToolResult {
 
 // result is a server's result for the client: as it is, but for text that is too long,
 // which is cut, with a handle to read on.
-func (g *Gateway) result(raw json.RawMessage) *mcp.CallToolResult {
+func (g *Gateway) result(req *mcp.CallToolRequest, raw json.RawMessage) *mcp.CallToolResult {
 	var res mcp.CallToolResult
 	if err := json.Unmarshal(raw, &res); err != nil {
-		return g.cut(&mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(raw)}}})
+		return g.cut(req, &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(raw)}}})
 	}
 	if res.Content == nil {
 		res.Content = []mcp.Content{}
 	}
-	return g.cut(&res)
+	return g.cut(req, &res)
 }
 
 // cut brings a result under the limit: its texts one by one, and structured content
 // only if it fits beside them.
-func (g *Gateway) cut(res *mcp.CallToolResult) *mcp.CallToolResult {
+func (g *Gateway) cut(req *mcp.CallToolRequest, res *mcp.CallToolResult) *mcp.CallToolResult {
 	left := g.s.opts.Config.ResultTokens
 	for i, part := range res.Content {
 		text, ok := part.(*mcp.TextContent)
@@ -214,9 +214,8 @@ func (g *Gateway) cut(res *mcp.CallToolResult) *mcp.CallToolResult {
 		}
 		n := bridge.EstimateTokens(text.Text)
 		if n > left {
-			cut := chat.Messages([]chat.Call{{Text: text.Text}}, &chat.Options{
-				Limits: chat.Limits{MaxTokens: max(left, minCutTokens)}, CountTokens: bridge.EstimateTokens, Pages: g.pages})
-			res.Content[i] = &mcp.TextContent{Meta: text.Meta, Annotations: text.Annotations, Text: cut[0].Text}
+			cut := g.pages.cut(req, text.Text, max(left, minCutTokens))
+			res.Content[i] = &mcp.TextContent{Meta: text.Meta, Annotations: text.Annotations, Text: cut}
 			n = left
 		}
 		left -= n
@@ -292,7 +291,7 @@ func (g *Gateway) addTool(name string, t bridge.Tool) (err error) {
 		case err != nil:
 			return failed(err.Error()), nil
 		}
-		return g.result(raw), nil
+		return g.result(req, raw), nil
 	})
 	return nil
 }

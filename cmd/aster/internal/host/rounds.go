@@ -249,7 +249,7 @@ func protocolError(err error) error {
 // back as a *guard.InputRequired.
 func (s *Session) callRounds(ctx context.Context, src *source.Source, req *guard.Request, c *mcp.CallToolRequest) (json.RawMessage, error) {
 	sv, name := s.servers[src.Name()], req.Tool.Name
-	binding := callBinding(req)
+	binding := bindingOf(c.Session.ID(), callBinding(req))
 	st, err := s.rounds.open(c.Params.RequestState, binding)
 	if err != nil {
 		return nil, err
@@ -323,7 +323,7 @@ func (g *Gateway) prompt(ctx context.Context, src *source.Source, own string, re
 		return nil, err
 	}
 	res, input, state, err := inRounds(ctx, g.s, src, req.ClientCapabilities(), req.Params.RequestState, req.Params.InputResponses,
-		bindingOf("prompt", src.Name(), own, string(args)), ask)
+		bindingOf(req.Session.ID(), "prompt", src.Name(), own, string(args)), ask)
 	if err == nil && input != nil {
 		return &mcp.GetPromptResult{InputRequests: input, RequestState: state}, nil
 	}
@@ -340,7 +340,7 @@ func (g *Gateway) read(ctx context.Context, src *source.Source, req *mcp.ReadRes
 		return ask(ctx, "", nil)
 	}
 	res, input, state, err := inRounds(ctx, g.s, src, req.ClientCapabilities(), req.Params.RequestState, req.Params.InputResponses,
-		bindingOf("resource", src.Name(), own), ask)
+		bindingOf(req.Session.ID(), "resource", src.Name(), own), ask)
 	if err == nil && input != nil {
 		return &mcp.ReadResourceResult{InputRequests: input, RequestState: state}, nil
 	}
