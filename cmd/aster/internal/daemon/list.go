@@ -40,7 +40,7 @@ func (c *Client) listTools(ctx context.Context, req *mcp.ListToolsRequest) (*mcp
 		return nil, err
 	}
 	if n < 0 || n >= len(l.pages) {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("unknown cursor %q", req.Params.Cursor)}
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "invalid params"} // the SDK's words
 	}
 	page := *l.pages[n] // the SDK may fill in more
 	return &page, nil

@@ -125,7 +125,11 @@ func (c *Client) callTool(ctx context.Context, req *mcp.CallToolRequest) (*mcp.C
 			}
 			return failed("outcome unknown, not retried: " + err.Error() + " before the tool answered"), nil
 		}
-		if err != nil {
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			return failed("cancelled"), nil
+		default:
 			return nil, err
 		}
 		return decodeResult(raw)
