@@ -80,11 +80,46 @@ type state struct {
 
 // cut walks the body and fills boxes, blocks and nodes.
 func (p *page) cut() {
+	var boxes, texts int
+	countNodes(p.body, &boxes, &texts)
+	p.boxes = make([]box, 0, min(boxes+1, maxBoxes))
+	p.nodes = make([]*html.Node, 0, texts)
+	p.blocks = make([]block, 0, min(texts, boxes+1, maxBlocks))
 	p.boxes = append(p.boxes, box{node: p.body, parent: -1, atom: atom.Body, path: 1, classPath: 1, same: 1})
 	p.walk(p.body, state{})
 	p.flush()
 	p.boxes[0].end = int32(len(p.blocks))
 	p.total()
+}
+
+// countNodes counts what cut will find at most, so that it takes its memory once.
+func countNodes(n *html.Node, boxes, texts *int) {
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		switch c.Type {
+		case html.TextNode:
+			if !blankText(c.Data) {
+				*texts++
+			}
+		case html.ElementNode:
+			if skipped(c.DataAtom) {
+				continue
+			}
+			if blockLevel(c.DataAtom) {
+				*boxes++
+			}
+			countNodes(c, boxes, texts)
+		}
+	}
+}
+
+// blankText tells whether a text is white space of ASCII only.
+func blankText(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] > ' ' {
+			return false
+		}
+	}
+	return true
 }
 
 func (p *page) walk(n *html.Node, st state) {

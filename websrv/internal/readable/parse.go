@@ -3,15 +3,28 @@ package readable
 import (
 	"bytes"
 	"strings"
+	"sync"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
 
+// thinned holds buffers for thin, each as large as the largest page it has served.
+var thinned = sync.Pool{New: func() any { return new([]byte) }}
+
+const maxThinned = 4 << 20 // a larger buffer is not kept
+
 // parse never fails: what the tree builder refuses (it stops at 512 open elements) is read again
 // as a flat run of paragraphs and headings. The result always has a body.
 func parse(page []byte) *html.Node {
-	page = thin(page)
+	buf := thinned.Get().(*[]byte)
+	*buf = thin((*buf)[:0], page)
+	defer func() { // the tree has copies of its own
+		if cap(*buf) <= maxThinned {
+			thinned.Put(buf)
+		}
+	}()
+	page = *buf
 	doc, err := html.Parse(bytes.NewReader(page))
 	if err != nil {
 		doc, err = html.Parse(strings.NewReader(flatten(page)))

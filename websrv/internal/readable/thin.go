@@ -8,9 +8,8 @@ import (
 // thin copies a page without the content of what is never read: scripts that are not data,
 // styles and drawings. They are most of many pages' bytes, and the tree would hold them all.
 // Comments go too, so that markup in them is not taken for elements. Bytes that are not UTF-8
-// are replaced.
-func thin(page []byte) []byte {
-	out := make([]byte, 0, len(page)/2)
+// are replaced. The copy is appended to out.
+func thin(out, page []byte) []byte {
 	failed := 0
 	for len(page) > 0 {
 		i := bytes.IndexByte(page, '<')
