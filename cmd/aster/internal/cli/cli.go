@@ -112,6 +112,7 @@ Begin with "aster demo": it shows the whole way on a page of its own.`,
 	})
 	a.addConfigCommands(root)
 	a.addServerCommands(root)
+	a.addConnect(root)
 	cobra.MousetrapHelpText = "" // a client may start us from a window
 	return root
 }

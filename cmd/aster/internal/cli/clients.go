@@ -8,7 +8,10 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+
+	"github.com/aster-mcp/aster/cmd/aster/internal/config"
 )
 
 // serverName is what clients call the server. With the prefix mcp__webmcp__ that they put
@@ -85,6 +88,8 @@ func printRecipes(env *Env, w io.Writer) {
 		exe = installPath(env)
 		fmt.Fprintf(w, "   This program was built for one run. For the lines below, first install it with\n   the Go command, in the folder of its source:\n\n     go install ./cmd/aster\n\n")
 	}
+	fmt.Fprintf(w, "   This shows the change of your client's file, and makes it once you agree:\n\n     %s mcp connect claude\n\n   or %s. By hand:\n\n",
+		shellQuote(runtime.GOOS, []string{exe}), orList(slices.DeleteFunc(config.ConnectClients(), func(c string) bool { return c == "claude" })))
 	for _, r := range recipes(exe, runtime.GOOS) {
 		fmt.Fprintf(w, "   %s, in %s:\n\n", env.paint(bold, r.client), r.where)
 		for _, l := range strings.Split(r.lines, "\n") {
@@ -97,6 +102,12 @@ func printRecipes(env *Env, w io.Writer) {
    This serves the browser you use, which has to allow connections: "aster doctor" tells how.
    To have aster start a browser of its own instead, add the arguments --cdp-url and launch.
 `)
+}
+
+// orList joins words as in "a, b or c".
+func orList(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // temporary reports whether a path is that of go run, which removes it afterwards.
