@@ -51,7 +51,7 @@ func samplePages(n int) []labelled {
 
 // retrain fits a small model on samplePages, from the pages' bytes to the table's.
 func retrain(seed uint64) ([]byte, []*prepared) {
-	o := options{rate: 0.1, columns: 0.25, minWeight: 0.1, ridge: 1, seed: seed, weighting: weighting{power: 0.8, bulk: 0.3}}
+	o := options{rate: 0.3, columns: 0.25, minWeight: 0.1, ridge: 1, seed: seed, weighting: weighting{power: 0.8, bulk: 0.3}}
 	o.recipe.first, o.recipe.second = settings{trees: 6, leaves: 4}, settings{trees: 6, leaves: 4}
 	pages := prepare(samplePages(16), o.weighting)
 	return fitModel(pages, o.fill()).Append(nil), pages
