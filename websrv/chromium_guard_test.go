@@ -104,11 +104,13 @@ func TestRedirectsInsideChromium(t *testing.T) {
 	targets := append([]string{"http://127.0.0.1:" + tr.port + "/", "file:///etc/passwd", "https://localhost:" + tr.port + "/", "http://169.254.169.254/"}, insideTargets...)
 	type redirect struct{ url, how string }
 	var urls []string
-	var pages []redirect // loaded as pages of their own; all are frames and more of the page below
+	var pages []redirect // loaded as pages of their own; others are frames and more of the page below
 	for i, to := range targets {
 		for _, how := range []string{"302", "307", "refresh"} {
 			u := "http://redirect.example/?how=" + how + "&to=" + strings.ReplaceAll(to, "&", "%26")
-			urls = append(urls, u)
+			if i <= 1 || how == "302" {
+				urls = append(urls, u)
+			}
 			if i <= 1 || i <= 5 && how == "302" {
 				pages = append(pages, redirect{u, how})
 			}

@@ -127,8 +127,8 @@ var chromiumCases = []struct {
 	err        error
 }{
 	{name: "a condition that is not met", host: "shell.example", o: renderOptions{WaitFor: "#never", Timeout: 20 * time.Second}, title: "Shell", status: 200, timedOut: true},
-	{name: "endless script", host: "hang.example", o: renderOptions{Timeout: 5 * time.Second}, err: errTimeout},
-	{name: "endless script later", host: "hanglate.example", o: renderOptions{Timeout: 5 * time.Second}, err: errTimeout},
+	{name: "endless script", host: "hang.example", o: renderOptions{Timeout: 2 * time.Second}, err: errTimeout},
+	{name: "endless script later", host: "hanglate.example", o: renderOptions{Timeout: 2 * time.Second}, err: errTimeout},
 	{name: "settle", host: "late.example", o: renderOptions{Settle: 4 * time.Second}, title: "Late", status: 200, has: "late text"},
 	{name: "all the memory", host: "crash.example", o: renderOptions{WaitFor: "#never"}, err: errBrowser},
 	{name: "script", host: "shell.example", title: "Shell", status: 200, has: "made by a script"},

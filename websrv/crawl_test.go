@@ -274,6 +274,7 @@ func TestCrawlCancel(t *testing.T) {
 }
 
 func TestCrawlTime(t *testing.T) {
+	t.Parallel() // it only waits
 	base, n := localSite(t, hanging(nil))
 	res := mustCrawl(t, newSiteCrawler(n), &crawlArgs{URL: base, MaxPages: 50, TimeoutSeconds: 2})
 	if res.Stopped != "time" || len(res.Pages) > 3 || res.Next == "" {

@@ -113,6 +113,7 @@ func TestDuckForm(t *testing.T) {
 }
 
 func TestDuckPace(t *testing.T) {
+	t.Parallel() // it only waits
 	f := newFakes(t)
 	o := f.only(Keys{}, idDuckDuckGo)
 	o.PaceInterval = 0

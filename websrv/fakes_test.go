@@ -430,6 +430,7 @@ func TestProvidersAnswer(t *testing.T) {
 
 // TestSlowBody checks that a body without an end costs no more than the time there is.
 func TestSlowBody(t *testing.T) {
+	t.Parallel() // it only waits
 	f := newFakes(t)
 	for _, c := range clients() {
 		t.Run("security row 17: "+c.name(), func(t *testing.T) {

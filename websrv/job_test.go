@@ -135,6 +135,7 @@ func TestJobCancelled(t *testing.T) {
 }
 
 func TestJobOutOfTime(t *testing.T) {
+	t.Parallel() // it only waits
 	f := newFakes(t)
 	for _, j := range jobClients() {
 		t.Run(j.id, func(t *testing.T) {

@@ -164,6 +164,7 @@ func TestSSRFGo(t *testing.T) {
 // row by row, that the guarded proxy was asked and nothing else was.
 func TestSSRFChromium(t *testing.T) {
 	needChromium(t)
+	t.Parallel()
 	w := insideWeb(t)
 	traps, rowURLs := make([]*trap, len(ssrfRows)), make([][]string, len(ssrfRows))
 	var urls, frames []string
@@ -186,6 +187,9 @@ func TestSSRFChromium(t *testing.T) {
 	if control.hits.Load() < 8 {
 		t.Errorf("only %d connections where they may go: the page did not try every way", control.hits.Load())
 	}
+	n.renderer.mu.Lock()
+	guarded := n.renderer.run.proxy
+	n.renderer.mu.Unlock()
 	for i := range ssrfRows {
 		t.Run(ssrfRows[i].name, func(t *testing.T) {
 			if traps[i].hits.Load() != 0 {
@@ -193,7 +197,7 @@ func TestSSRFChromium(t *testing.T) {
 			}
 			asked := 0
 			for _, raw := range rowURLs[i] {
-				if u, err := cleanURL(raw); err == nil && n.renderer.run.proxy.refusal(u) != nil {
+				if u, err := cleanURL(raw); err == nil && guarded.refusal(u) != nil {
 					asked++
 				}
 			}
