@@ -131,9 +131,10 @@ func NewSession(o *SessionOptions) (s *Session, err error) {
 	if s.opts.Getenv == nil {
 		s.opts.Getenv = func(string) string { return "" }
 	}
+	failed := s // s is nil after "return nil, err"
 	defer func() {
 		if err != nil {
-			s.closeBuiltins()
+			failed.closeBuiltins()
 		}
 	}()
 	made, err := newGuard(&s.opts, s.redactor)
