@@ -170,7 +170,7 @@ func newRoff(name, section, short string) *roff {
 	return r
 }
 
-func (r *roff) section(title string) { r.line(".SH " + strings.ToUpper(roffText(title))) }
+func (r *roff) section(title string) { r.line(".SH " + roffText(strings.ToUpper(title))) }
 
 func (r *roff) line(text string) { r.WriteString(text + "\n") }
 
