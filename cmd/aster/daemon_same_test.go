@@ -230,7 +230,7 @@ func TestDaemonAnswersTheSame(t *testing.T) {
 					t.Fatal(err)
 				}
 				alone := play(t, name, config, b, pages, "--no-daemon")
-				shared := play(t, name, config, b, pages, "--daemon")
+				shared := play(t, name, config, b, pages)
 				if diff := cmp.Diff(alone, shared); diff != "" {
 					t.Errorf("without the daemon (-) and with it (+):\n%s", diff)
 				}
@@ -240,11 +240,11 @@ func TestDaemonAnswersTheSame(t *testing.T) {
 }
 
 // play plays a script in a tab of its own and returns what the client was answered.
-func play(t *testing.T, name, config string, b *cdptest.Browser, pages *cdptest.Server, daemon string) []string {
+func play(t *testing.T, name, config string, b *cdptest.Browser, pages *cdptest.Server, daemon ...string) []string {
 	t.Helper()
 	script := scripts[name]
 	env, status := shareDaemon(t)
-	a := &actor{server: serveIn(t, env, "aster", append([]string{daemon, "--cdp-url", b.WS, "--config", config}, script.flags...)...), pages: pages, browser: b}
+	a := &actor{server: serveIn(t, env, "aster", slices.Concat(daemon, []string{"--cdp-url", b.WS, "--config", config}, script.flags)...), pages: pages, browser: b}
 	a.ask("initialize", "initialize", `{"protocolVersion":"2025-11-25","capabilities":`+script.client+`,"clientInfo":{"name":"t","version":"1"}}`)
 	a.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	if script.flags[1] != "tools" {
@@ -252,8 +252,8 @@ func play(t *testing.T, name, config string, b *cdptest.Browser, pages *cdptest.
 	}
 	a.page = b.NewPage(t, pages.URL+"/shop")
 	script.play(a)
-	if running := status().Running; running != (daemon == "--daemon") {
-		t.Errorf("%s: a daemon runs: %v", daemon, running)
+	if running := status().Running; running != (len(daemon) == 0) {
+		t.Errorf("%q: a daemon runs: %v", daemon, running)
 	}
 	a.leave()
 	if got := a.page.EvalString(t, "location.pathname"); !strings.HasPrefix(got, "/") {

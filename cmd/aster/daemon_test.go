@@ -6,12 +6,55 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/aster-mcp/aster/cdp/cdptest"
 )
+
+// leavesNoDaemon runs the tests, and fails where one of them has left a daemon behind.
+type leavesNoDaemon struct{ *testing.M }
+
+func (m leavesNoDaemon) Run() int {
+	code := m.M.Run()
+	var left []int
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if left = daemonsLeft(); len(left) == 0 {
+			return code
+		}
+		if time.Now().After(deadline) {
+			fmt.Fprintf(os.Stderr, "FAIL: the tests have left daemons behind: processes %v\n", left)
+			return 1
+		}
+	}
+}
+
+// daemonsLeft are the processes that run this test's program as a daemon, where the
+// system lists processes as files.
+func daemonsLeft() (pids []int) {
+	program, err := exec.LookPath("aster")
+	if err != nil {
+		return nil
+	}
+	own, err := os.Stat(program)
+	if err != nil {
+		return nil
+	}
+	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, path := range lines {
+		args, err := os.ReadFile(path)
+		if err != nil || !strings.Contains(string(args), "\x00daemon\x00run\x00") {
+			continue
+		}
+		exe, err := os.Stat(filepath.Join(filepath.Dir(path), "exe"))
+		if pid, bad := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil && bad == nil && os.SameFile(exe, own) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
 
 // shareDaemon makes the daemon of a state directory the test's own, which ends with it.
 func shareDaemon(t *testing.T) (env []string, status func() daemonStatus) {
@@ -69,11 +112,15 @@ func (s *server) awaitTool(name string) {
 func TestServersShareADaemon(t *testing.T) {
 	b := cdptest.New(t, nil)
 	env, status := shareDaemon(t)
-	one := serveIn(t, env, "aster", "--daemon", "--cdp-url", b.WS)
+	first := serveIn(t, env, "aster", "--cdp-url", b.WS) // sharing is the default
+	first.initialize()
+	first.connected()
+	one := serveIn(t, env, "aster", "--cdp-url", b.WS)
 	one.initialize()
+	first.cmd.Process.Kill() // who has started the daemon may go as it likes
 	one.connected()
 	page := b.NewPage(t, cdptest.Serve(t).URL+"/tools.html")
-	two := serveIn(t, env, "aster", "--daemon", "--cdp-url", b.WS, "--legacy-api")
+	two := serveIn(t, env, "aster", "--cdp-url", b.WS, "--legacy-api")
 	two.initialize()
 	for i, s := range []*server{one, two} {
 		s.awaitTool("add_note")
@@ -85,6 +132,9 @@ func TestServersShareADaemon(t *testing.T) {
 		t.Errorf("the page has %s notes", got)
 	}
 	st := status()
+	for deadline := time.Now().Add(30 * time.Second); st.Clients != 2 && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		st = status()
+	}
 	if st.Clients != 2 || len(st.Browsers) != 1 || !strings.HasPrefix(st.Browsers[0].State, "connected") {
 		t.Errorf("status %+v", st)
 	}
@@ -128,9 +178,12 @@ func TestServersShareADaemon(t *testing.T) {
 func TestDaemonOfALaunchedBrowser(t *testing.T) {
 	cdptest.Require(t)
 	env, status := shareDaemon(t)
-	s := serveIn(t, env, "aster", "--daemon", "--cdp-url", "launch", "--headless")
+	s := serveIn(t, env, "aster", "--cdp-url", "launch", "--headless")
 	s.initialize()
 	s.connected()
+	if !status().Running {
+		t.Error("no daemon runs")
+	}
 	s.leave()
 	for deadline := time.Now().Add(30 * time.Second); status().Running; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {

@@ -22,7 +22,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the files that tests compare with")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"aster": asterOrMac})
+	testscript.Main(leavesNoDaemon{m}, map[string]func(){"aster": asterOrMac})
 }
 
 // asterOrMac is main, or with ASTER_TEST_MAC set main on a Mac whose osascript and
@@ -61,6 +61,7 @@ func TestScripts(t *testing.T) {
 			home := filepath.Join(env.WorkDir, "home")
 			env.Setenv("HOME", home)
 			env.Setenv("USERPROFILE", home)
+			env.Setenv("ASTER_DAEMON", "off") // no test leaves one behind
 			env.Setenv("LOCALAPPDATA", filepath.Join(home, "AppData", "Local"))
 			return errors.Join(os.MkdirAll(home, 0o700), offerBrowser(env))
 		},

@@ -19,26 +19,24 @@ import (
 	"github.com/aster-mcp/aster/webmcp"
 )
 
-// daemonByDefault says whether processes share an attachment without being told to.
-const daemonByDefault = false
-
 // daemonOptions say whether to share the daemon's attachment to the browser.
 type daemonOptions struct{ on, off bool }
 
 func (o *daemonOptions) bind(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.BoolVar(&o.on, "daemon", false, "share one connection to the browser with your other aster processes, kept by a daemon (ASTER_DAEMON=on)")
+	f.BoolVar(&o.on, "daemon", false, "share one connection to the browser with your other aster processes, kept by a daemon; the default (ASTER_DAEMON=on)")
 	f.BoolVar(&o.off, "no-daemon", false, "connect to the browser in this process (ASTER_DAEMON=off)")
 	cmd.MarkFlagsMutuallyExclusive("daemon", "no-daemon")
 }
 
-// wanted reports whether the daemon is to be used.
+// wanted reports whether the daemon is to be used: unless it is off, or this program is
+// part of another one that could not be started as a daemon.
 func (o *daemonOptions) wanted(env *Env) (bool, error) {
 	switch value := env.Getenv("ASTER_DAEMON"); {
 	case o.on || o.off:
 		return o.on, nil
 	case value == "":
-		return daemonByDefault, nil
+		return env.Executable != "", nil
 	case value == "on" || value == "off":
 		return value == "on", nil
 	default:
@@ -166,10 +164,14 @@ func firstLine(s string) string {
 func (a *app) daemonCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "daemon", Short: "The process that shares one browser connection", Args: cobra.ArbitraryArgs, RunE: group,
-		Long: `With --daemon, or ASTER_DAEMON=on, all "aster mcp serve webmcp" and gateway processes
-share one connection to the browser, so that the browser asks you once. The first of them
-starts the daemon in the background; it ends ten minutes after the last has left, or at
-once where the browser is one that aster started.`,
+		Long: `All your "aster mcp serve webmcp" and gateway processes share one connection to the
+browser, so that the browser asks you once. The first of them starts the daemon in the
+background; it ends ten minutes after the last has left, or at once where the browser is one
+that aster started. What pages can see follows the flags of the client that came first.
+
+When a newer aster takes over, or after the daemon was stopped or ended unexpectedly, the
+connection is made anew: clients go on, and the browser may ask you once more. With
+--no-daemon, or ASTER_DAEMON=off, a process connects by itself.`,
 	}
 	cmd.AddCommand(a.daemonRunCommand(), a.daemonStatusCommand(), a.daemonStopCommand(), a.daemonLogsCommand())
 	return cmd
@@ -260,6 +262,9 @@ func (a *app) daemonStatusCommand() *cobra.Command {
 				}{true, s})
 			}
 			fmt.Fprintf(a.env.Stdout, "aster %s, process %d, up %s, %d clients\n", host.CleanText(s.Aster), s.PID, s.Uptime, s.Clients)
+			if s.Began != "" {
+				fmt.Fprintf(a.env.Stdout, "It was started when %s: the connection to the browser is new since then.\n", host.CleanText(s.Began))
+			}
 			w := tabwriter.NewWriter(a.env.Stdout, 0, 0, 2, ' ', 0)
 			for _, b := range s.Browsers {
 				fmt.Fprintf(w, "%s\t%d clients\t%d tools\t%s\n", host.CleanText(b.Browser), b.Clients, b.Tools, firstLine(b.State))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"net"
@@ -176,7 +177,9 @@ func (d *daemon) serve(ctx context.Context, raw net.Conn) {
 	raw.SetDeadline(time.Now().Add(helloWait))
 	r := bufio.NewReaderSize(raw, 64<<10)
 	var h Hello
-	if err := readJSON(r, &h); err != nil {
+	if err := readJSON(r, &h); errors.Is(err, io.EOF) { // one that only looks whether a daemon is there
+		return
+	} else if err != nil {
 		d.log.Warn("connection refused", "err", err)
 		return
 	}
