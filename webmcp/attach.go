@@ -347,7 +347,7 @@ func (a *attachment) Event(s *cdp.Session, method string, params jsonv2.Value) {
 	case runtime.InspectRequested.Method:
 		handle(a, params, func(e *runtime.EventInspectRequested) { a.shimSays(s, e) })
 	case network.ResponseReceived.Method:
-		a.response(params)
+		a.response(s, params)
 	case cdpwebmcp.ToolsAdded.Method:
 		handle(a, params, func(e *cdpwebmcp.EventToolsAdded) { a.nativeAdded(s, e) })
 	case cdpwebmcp.ToolsRemoved.Method:

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/chromedp/cdproto/cdp/jsonv2"
@@ -31,11 +32,15 @@ const (
 )
 
 // broker is the state of what goes between documents of an attachment's tabs. All of it
-// belongs to the reading goroutine.
+// but allNative belongs to the reading goroutine.
 type broker struct {
 	parties  map[*cdp.Frame]*party
 	runs     map[string]*brokered // by the id that the target's api knows them under
 	policies policyCache
+	// allNative says that every document has the browser's own WebMCP: see foundNative.
+	allNative atomic.Bool
+	asking    bool         // by foundNative
+	hushed    *cdp.Session // the last that was told to tell no headers
 }
 
 func newBroker() *broker {

@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/cdproto/cdp/jsonv2"
 	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 
 	"github.com/aster-mcp/aster/cdp"
 )
@@ -37,11 +38,37 @@ func (c *policyCache) put(id cdpproto.LoaderID, p policy) {
 	}
 }
 
-// watchHeaders has a target tell the headers of its documents. Nothing is kept in the
-// browser for it.
+// watchHeaders has a target tell the headers of its documents, where they may get the
+// shim. Nothing is kept in the browser for it; but each request of the page pays for it.
 func (a *attachment) watchHeaders(s *cdp.Session) {
+	if a.broker.allNative.Load() {
+		return
+	}
 	none := int64(0)
 	cdp.Post(s, network.Enable, network.EnableParams{MaxTotalBufferSize: &none, MaxResourceBufferSize: &none, MaxPostDataSize: &none}, nil)
+}
+
+// foundNative is told of documents that have the browser's own WebMCP. If it was not an
+// origin trial that gave it to one, all documents have it, and no headers are needed.
+func (a *attachment) foundNative(f *cdp.Frame) {
+	b := a.broker
+	if b.asking || b.allNative.Load() {
+		return
+	}
+	b.asking = true
+	context, loader := f.Context, f.LoaderID
+	cdp.Post(f.Session, page.GetOriginTrials, page.GetOriginTrialsParams{FrameID: f.ID}, func(r page.GetOriginTrialsResult, err error) {
+		b.asking = false
+		if err != nil || f.Context != context || f.LoaderID != loader {
+			return // it may be another document that has answered
+		}
+		for _, trial := range r.OriginTrials {
+			if trial != nil && strings.Contains(strings.ToLower(trial.TrialName), "webmcp") && trial.Status == cdpproto.OriginTrialStatusEnabled {
+				return
+			}
+		}
+		b.allNative.Store(true)
+	})
 }
 
 var (
@@ -50,8 +77,15 @@ var (
 )
 
 // response remembers what the headers of a document say. Most responses are none, or say
-// nothing, and are not even decoded.
-func (a *attachment) response(params jsonv2.Value) {
+// nothing, and are not even decoded. A target that tells them in vain is told to stop.
+func (a *attachment) response(s *cdp.Session, params jsonv2.Value) {
+	if b := a.broker; b.allNative.Load() {
+		if b.hushed != s {
+			b.hushed = s
+			s.Post(network.CommandDisable, nil, nil)
+		}
+		return
+	}
 	if !bytes.Contains(params, documentType) {
 		return
 	}

@@ -20,13 +20,19 @@ type fakePage struct {
 	mu      sync.Mutex
 	invoked []json.RawMessage
 	scripts []string
-	withID  bool // 160: tools have identifiers, invokeTool takes exactly one of toolId and toolName
-	early   bool // answers before the reply that names the run
-	noCDP   bool // no WebMCP domain
+	network []string // commands of the Network domain
+	asked   bool     // for origin trials
+	withID  bool     // 160: tools have identifiers, invokeTool takes exactly one of toolId and toolName
+	early   bool     // answers before the reply that names the run
+	noCDP   bool     // no WebMCP domain
 	// output holds output schemas (159); each is that of a tool "out0", "out1" and so on.
 	output []any
 	// product is what Browser.getVersion says.
 	product string
+	// trial is an origin trial that the page takes part in.
+	trial string
+	// responds tells of a response, and then of a tool "after", once it was asked for trials.
+	responds bool
 }
 
 func (f *fakePage) handle(c *cdptest.FakeConn, m cdptest.Message) {
@@ -79,6 +85,25 @@ func (f *fakePage) handle(c *cdptest.FakeConn, m cdptest.Message) {
 		}
 		c.Reply(m.ID, m.SessionID, map[string]any{"invocationId": "run-1"})
 		c.Event(m.SessionID, "WebMCP.toolResponded", answer)
+	case "Page.getOriginTrials":
+		trials := []any{}
+		if f.trial != "" {
+			trials = append(trials, map[string]any{"trialName": f.trial, "status": "Enabled", "tokensWithStatus": []any{}})
+		}
+		c.Reply(m.ID, m.SessionID, map[string]any{"originTrials": trials})
+		f.mu.Lock()
+		first := f.responds && !f.asked
+		f.asked = true
+		f.mu.Unlock()
+		if first {
+			c.Event(m.SessionID, "Network.responseReceived", map[string]any{"requestId": "1", "loaderId": "L", "timestamp": 1, "type": "Image"})
+			c.Event(m.SessionID, "WebMCP.toolsAdded", map[string]any{"tools": []any{map[string]any{"name": "after", "description": "d", "frameId": "F", "toolId": "id-2"}}})
+		}
+	case "Network.enable", "Network.disable":
+		f.mu.Lock()
+		f.network = append(f.network, m.Method)
+		f.mu.Unlock()
+		c.Reply(m.ID, m.SessionID, map[string]any{})
 	case "Browser.getVersion":
 		c.Reply(m.ID, m.SessionID, map[string]any{"protocolVersion": "1.3", "product": f.product, "revision": "", "userAgent": "", "jsVersion": ""})
 	case "Page.addScriptToEvaluateOnNewDocument":

@@ -44,6 +44,7 @@ func (a *attachment) nativeAdded(s *cdp.Session, e *cdpwebmcp.EventToolsAdded) {
 	for _, f := range order {
 		a.addNative(f, byFrame[f])
 		a.askTitles(f)
+		a.foundNative(f)
 	}
 }
 
@@ -290,6 +291,7 @@ func (a *attachment) listNative(f *cdp.Frame, use func([]nativeTool)) {
 // fillIn lists the tools of a child frame that was there before us: the browser does
 // not (measured in Chromium 156).
 func (a *attachment) fillIn(f *cdp.Frame) {
+	a.foundNative(f)
 	if f.Parent == nil {
 		return
 	}
