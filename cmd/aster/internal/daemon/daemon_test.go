@@ -17,6 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/aster-mcp/aster/cdp"
+	"github.com/aster-mcp/aster/cdp/cdptest"
 	"github.com/aster-mcp/aster/cmd/aster/internal/daemon"
 	"github.com/aster-mcp/aster/webmcp"
 )
@@ -34,7 +35,9 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	cdptest.CloseShared()
+	os.Exit(code)
 }
 
 // open attaches to no browser: none answers there.
@@ -240,13 +243,13 @@ func TestDaemonIsKilled(t *testing.T) {
 	}
 }
 
-func TestTwoStartersAtOnce(t *testing.T) {
+func TestTenStartersAtOnce(t *testing.T) {
 	d := dir(t)
 	if err := os.WriteFile(daemon.PathsIn(d, "").Socket, []byte("stale"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup
-	clients := make([]*daemon.Client, 4)
+	clients := make([]*daemon.Client, 10)
 	for i := range clients {
 		o := joinOptions(t, d, "v1.0.0")
 		wg.Go(func() {
