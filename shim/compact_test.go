@@ -58,6 +58,9 @@ func TestScriptsCanBeCompacted(t *testing.T) {
 	}
 }
 
+// compactShare is the share of the scenarios that TestCompactBehavesAlike plays.
+const compactShare = 4
+
 // maxScriptBytes bounds what a page is given.
 const maxScriptBytes = 60 << 10
 
@@ -71,11 +74,15 @@ func TestScriptIsSmall(t *testing.T) {
 	t.Logf("%d bytes, %d as it is in the repository", len(shim.Script(shim.Config{})), len(shim.ReadableScript(shim.Config{})))
 }
 
-// The script as the page gets it and as it is in the repository behave alike.
+// The script as the page gets it and as it is in the repository behave alike. The first
+// is held against native WebMCP in every scenario, so some do for the other.
 func TestCompactBehavesAlike(t *testing.T) {
 	cdptest.Require(t)
 	var list []scenario
-	for _, s := range scenarios(t) {
+	for i, s := range scenarios(t) {
+		if i%compactShare != 0 {
+			continue
+		}
 		if family, _, _ := strings.Cut(s.name, ":"); family == "register" || family == "execute" || family == "surface" || family == "events" || strings.HasPrefix(family, "forms") {
 			list = append(list, s)
 		}

@@ -8,6 +8,8 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,8 +19,9 @@ import (
 
 const (
 	programSteps = 60
-	programTime  = 3 * time.Second // of the short test; programs are whole, so it may be more
-	programLong  = time.Minute     // where ASTER_TEST_LONG is set
+	programTabs  = 8               // side by side; a program waits most of its time
+	programTime  = time.Minute     // of all tabs together; programs are whole, so it may be more
+	programLong  = 8 * time.Minute // where ASTER_TEST_LONG is set
 )
 
 // toolsWith replays the messages of each context, and returns the sorted tools of the one
@@ -73,8 +76,9 @@ func (p *peer) toolsWith(t testing.TB, name string) string {
 
 // Pages that do at random what pages do (register, abort, call, change forms, navigate
 // frames) end no renderer, leave no call open, and in the end the page and we know the
-// same tools, which are those that the page has. The seed of a failure is in its output:
-// ASTER_TEST_SEED=n repeats it. ASTER_TEST_LONG=1 tries for a minute.
+// same tools, which are those that the page has. They run for a minute in all. The seed of
+// a failure is in its output: ASTER_TEST_SEED=n repeats it. ASTER_TEST_LONG=1 tries longer,
+// with other seeds.
 func TestPagePrograms(t *testing.T) {
 	cdptest.Require(t)
 	seed, budget := uint32(1), programTime
@@ -85,18 +89,34 @@ func TestPagePrograms(t *testing.T) {
 		seed, budget = uint32(s), 0
 	}
 	source := testdata(t, "program.js")
-	began, n := time.Now(), 0
-	for ; (n == 0 || time.Since(began) < budget) && !t.Failed(); n++ {
-		playProgram(t, source, seed+uint32(n))
+	var next atomic.Uint32
+	var spent atomic.Int64 // a time.Duration, of all tabs
+	var wg sync.WaitGroup
+	for range programTabs {
+		wg.Go(func() {
+			for time.Duration(spent.Load()) < budget && !t.Failed() {
+				began := time.Now()
+				playProgram(t, source, seed+next.Add(1)-1)
+				spent.Add(int64(time.Since(began)))
+			}
+		})
 	}
-	t.Logf("%d programs from the seed %d on", n, seed)
+	if budget == 0 {
+		next.Add(1)
+		playProgram(t, source, seed)
+	}
+	wg.Wait()
+	t.Logf("%d programs from the seed %d on", next.Load(), seed)
 }
+
+// programCompats are the versions that programs meet, by their seed.
+var programCompats = []int{shim.Compat156, shim.Compat156, shim.Compat160}
 
 func playProgram(t *testing.T, source string, seed uint32) {
 	t.Helper()
-	pg := plainBrowser().NewPage(t, "about:blank")
+	pg := unseenTab(t, plainBrowser())
 	p := newPeer(t, plainBrowser(), pg.Target)
-	p.inject(t, shim.Config{})
+	p.inject(t, shim.Config{Compat: programCompats[seed%3]})
 	pg.Navigate(t, server().At("localhost", "/blank"))
 	defer p.conn.Close()
 	defer pg.Close(t)
