@@ -215,7 +215,9 @@ func (b *Browser) attached(parent *Session, e *target.EventAttachedToTarget) {
 	}
 	// Deferred, so that a panicking handler does not keep the user's tab waiting.
 	defer func() {
-		Post(s, runtime.RunIfWaitingForDebugger, cdpproto.Empty{}, nil)
+		if s.held {
+			Post(s, runtime.RunIfWaitingForDebugger, cdpproto.Empty{}, nil)
+		}
 		if b.targets.sessions[s.id] != s {
 			Post(b.root, target.DetachFromTarget, target.DetachFromTargetParams{SessionID: s.id}, nil)
 		}

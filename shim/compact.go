@@ -62,6 +62,7 @@ type jsToken struct {
 }
 
 func tokenize(source string) (tokens []jsToken) {
+	tokens = make([]jsToken, 0, len(source)/3) // more than enough: growing took most of the time
 	var space byte
 	for i := 0; i < len(source); {
 		c := source[i]

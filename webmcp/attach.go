@@ -32,18 +32,19 @@ type attachment struct {
 	opts     *BrowserOptions
 	log      *slog.Logger
 	registry *Registry
-	broker   *broker // belongs to the reading goroutine
-	script   string  // the shim for documents to come; the reading goroutine's from Dial on
-	late     string  // the shim for documents that are there; the same
+	broker   *broker      // belongs to the reading goroutine
+	inject   jsonv2.Value // parameters that bring the shim to documents to come; set before the first target is told
+	late     string       // the shim for documents that are there; the same
 	progress func(tabID, message string)
 
 	browser *cdp.Browser // set before Attach
 
-	asked atomic.Int64 // answers that the tools of pages wait for
+	asked atomic.Int64  // answers that the tools of pages wait for
+	idle  chan struct{} // holds one; says that asked came down to 0
 
 	mu    sync.Mutex
 	tabs  map[*cdp.Session]*tab // by the page's session; guarded by mu
-	later map[*cdp.Session]bool // get the shim after their tools are told; guarded by mu
+	later map[*cdp.Session]bool // are prepared after the open pages have told their tools; nil from then on; guarded by mu
 	calls map[string]*call      // native calls by invocation ID; guarded by mu
 	// answers are the calls that wait for a frame's next document; guarded by mu.
 	answers map[*cdp.Frame][]*call
@@ -56,8 +57,8 @@ type attachment struct {
 func newAttachment(opts *BrowserOptions, registry *Registry) *attachment {
 	a := &attachment{
 		opts: opts, log: opts.Logger, registry: registry, broker: newBroker(),
-		progress: func(string, string) {},
-		tabs:     map[*cdp.Session]*tab{}, later: map[*cdp.Session]bool{}, calls: map[string]*call{}, answers: map[*cdp.Frame][]*call{}, early: map[string]*nativeAnswer{},
+		progress: func(string, string) {}, idle: make(chan struct{}, 1),
+		tabs: map[*cdp.Session]*tab{}, later: map[*cdp.Session]bool{}, calls: map[string]*call{}, answers: map[*cdp.Frame][]*call{}, early: map[string]*nativeAnswer{},
 	}
 	compat, _ := strconv.Atoi(opts.Compat) // 0, and so the oldest, for CompatAuto
 	a.play(compat)
@@ -69,7 +70,9 @@ func (a *attachment) play(version int) {
 	cfg := shim.Config{
 		Allow: a.opts.Origins, Deny: a.opts.DenyOrigins, Legacy: a.opts.LegacyAPI, Compat: version, Broker: true, Secret: a.opts.Secret,
 	}
-	a.script, a.late = shim.Script(cfg), shim.LateScript(cfg)
+	commandLine := true
+	a.inject, _ = jsonv2.Marshal(page.AddScriptToEvaluateOnNewDocumentParams{Source: shim.Script(cfg), IncludeCommandLineAPI: &commandLine}) // always marshals
+	a.late = shim.LateScript(cfg)
 }
 
 // askVersion plays the browser's own version. Its answer comes before the first target
@@ -103,15 +106,14 @@ var _ cdp.Handler = (*attachment)(nil)
 // which of the two a tool appears.
 func (a *attachment) Attached(s *cdp.Session) {
 	a.mu.Lock()
-	prompt := s.Held() || len(a.tabs) < promptTabs
+	prompt := s.Held() || a.later == nil || len(a.tabs) < promptTabs
 	if !prompt {
 		a.later[s] = true
 	}
 	a.mu.Unlock()
 	if prompt {
-		a.inject(s)
+		a.prepare(s)
 	}
-	a.watchHeaders(s)
 	if s.Parent() != nil {
 		return
 	}
@@ -124,38 +126,45 @@ func (a *attachment) Attached(s *cdp.Session) {
 	a.mu.Unlock()
 }
 
-// promptTabs is the number of open tabs that get the shim for their next document at
-// once. It is large, so with more tabs it would be in the way of the tools of the others.
+// promptTabs is the number of open tabs that are prepared for their next document at
+// once. With more tabs it would be in the way of the tools of the others: it is the most
+// expensive part of attaching. A document that comes in between is adopted once it has
+// loaded, see probe.
 const promptTabs = 8
 
-// inject makes the shim part of the target's documents to come.
-func (a *attachment) inject(s *cdp.Session) {
-	commandLine := true
-	cdp.Post(s, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
-		Source: a.script, IncludeCommandLineAPI: &commandLine,
-	}, nil)
+// prepare makes the shim part of the target's documents to come, and has their headers told.
+func (a *attachment) prepare(s *cdp.Session) {
+	s.Post(page.CommandAddScriptToEvaluateOnNewDocument, a.inject, nil)
+	a.watchHeaders(s)
+}
+
+// prepareLater prepares the targets that had to wait.
+func (a *attachment) prepareLater() {
+	a.mu.Lock()
+	later := a.later
+	a.later = nil
+	a.mu.Unlock()
+	for s := range later {
+		a.prepare(s)
+	}
 }
 
 // Enabled asks for the browser's own tools, which are reported at once.
 func (a *attachment) Enabled(s *cdp.Session) {
-	s.Post(cdpwebmcp.CommandEnable, nil, tracked(a, func(_ jsonv2.Value, err error) {
-		a.enabled(s, err)
-		a.mu.Lock()
-		later := a.later[s]
-		delete(a.later, s)
-		a.mu.Unlock()
-		if later && err != cdp.ErrDetached {
-			a.inject(s)
-		}
-	}))
+	s.Post(cdpwebmcp.CommandEnable, nil, tracked(a, func(_ jsonv2.Value, err error) { a.enabled(s, err) }))
 }
 
 // tracked counts an answer that the tools of a page wait for.
 func tracked[R any](a *attachment, done func(R, error)) func(R, error) {
 	a.asked.Add(1)
 	return func(r R, err error) {
-		defer a.asked.Add(-1)
 		done(r, err)
+		if a.asked.Add(-1) == 0 {
+			select {
+			case a.idle <- struct{}{}:
+			default:
+			}
+		}
 	}
 }
 

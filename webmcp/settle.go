@@ -13,10 +13,8 @@ const (
 	// are open already. Many clients list once, right after they have started us, and some
 	// call a tool that they know from before without a list.
 	ListWait = 500 * time.Millisecond
-	// settleRounds bounds the questions after which a page that was open before us has
-	// told its tools: as many as the steps of taking over a shim, and two.
-	settleRounds = 7
-	settleWait   = 300 * time.Millisecond
+	// settleWait bounds how long the pages that were open before us may take for that.
+	settleWait = 300 * time.Millisecond
 )
 
 // readiness is closed once, when the tools of the open pages are known, or served, or when there
@@ -71,13 +69,16 @@ func (s *Server) becomeReady(ctx context.Context) {
 // settle waits until the pages that were open when we attached have told their tools;
 // a tab that does not answer is not waited for.
 func (b *Browser) settle(ctx context.Context, a *attachment) {
+	defer a.prepareLater()
 	defer b.ready.set()
 	ctx, cancel := context.WithTimeout(ctx, settleWait)
 	defer cancel()
-	for range settleRounds {
-		a.round(ctx)
-		if a.asked.Load() == 0 {
-			break
+	a.round(ctx) // each has told its documents then, and has been asked for their tools
+	for a.asked.Load() > 0 {
+		select {
+		case <-a.idle:
+		case <-ctx.Done():
+			return
 		}
 	}
 }

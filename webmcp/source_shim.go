@@ -247,7 +247,14 @@ type adoption struct {
 	f       *cdp.Frame
 	s       *cdp.Session
 	context runtime.ExecutionContextID
-	adapter bool // the api is that of an adapter, not of a shim
+	adapter bool           // the api is that of an adapter, not of a shim
+	inspect *channelAnswer // what the first of channels gave, where it was asked for ahead; else nil
+}
+
+// channelAnswer is what the evaluation of a channel's name gave.
+type channelAnswer struct {
+	result runtime.EvaluateResult
+	err    error
 }
 
 // current reports whether the document is still the one that the adoption began with.
@@ -273,6 +280,7 @@ func (d *adoption) refused(reason string) {
 // object lies in a private field that DevTools can see and no page can.
 func (d *adoption) knock(context runtime.RemoteObjectID) {
 	own := true
+	defer d.askAhead()
 	cdp.Post(d.s, runtime.GetProperties, runtime.GetPropertiesParams{ObjectID: context, OwnProperties: &own},
 		tracked(d.a, func(r runtime.GetPropertiesResult, err error) {
 			for _, p := range r.PrivateProperties {
@@ -326,12 +334,8 @@ func (d *adoption) connect(api runtime.RemoteObjectID, channel int) {
 		d.a.note(d.f, lateReload)
 		return
 	}
-	commandLine := true
-	name := channels[channel]
-	cdp.Post(d.s, runtime.Evaluate, runtime.EvaluateParams{
-		Expression: name, ContextID: d.context, IncludeCommandLineAPI: &commandLine, ObjectGroup: objectGroup,
-	}, tracked(d.a, func(r runtime.EvaluateResult, err error) {
-		if err != nil || r.ExceptionDetails != nil || !genuine(name, r.Result) || !d.current() {
+	use := func(r runtime.EvaluateResult, err error) {
+		if err != nil || r.ExceptionDetails != nil || !genuine(channels[channel], r.Result) || !d.current() {
 			if err == nil {
 				d.connect(api, channel+1)
 			}
@@ -350,5 +354,23 @@ func (d *adoption) connect(api runtime.RemoteObjectID, channel int) {
 			ObjectID: api, FunctionDeclaration: "function(f) { return this.connect(f) }",
 			Arguments: []*runtime.CallArgument{{ObjectID: r.Result.ObjectID}},
 		}, tracked(d.a, func(runtime.CallFunctionOnResult, error) {}))
-	}))
+	}
+	if channel == 0 && d.inspect != nil {
+		use(d.inspect.result, d.inspect.err)
+		return
+	}
+	d.askChannel(channel, use)
+}
+
+// askAhead asks for the first channel right after the question that was just sent, which
+// saves a round trip: the answers come in the order of the questions.
+func (d *adoption) askAhead() {
+	d.askChannel(0, func(r runtime.EvaluateResult, err error) { d.inspect = &channelAnswer{r, err} })
+}
+
+func (d *adoption) askChannel(channel int, use func(runtime.EvaluateResult, error)) {
+	commandLine := true
+	cdp.Post(d.s, runtime.Evaluate, runtime.EvaluateParams{
+		Expression: channels[channel], ContextID: d.context, IncludeCommandLineAPI: &commandLine, ObjectGroup: objectGroup,
+	}, tracked(d.a, use))
 }
