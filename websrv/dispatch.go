@@ -193,6 +193,7 @@ type task[T any] struct {
 func dispatch[T any](ctx context.Context, d *Dispatcher, t *task[T]) (*Answer[T], error) {
 	var attempts []Attempt
 	var best *Answer[T]
+	settled := false
 	if t.localOnly && t.why != "" {
 		for _, p := range d.chains[t.op] {
 			if !p.Local() {
@@ -203,6 +204,9 @@ func dispatch[T any](ctx context.Context, d *Dispatcher, t *task[T]) (*Answer[T]
 	}
 	for _, p := range d.chains[t.op] {
 		if t.localOnly && (!p.Local() || t.why != "" && forPublic(p)) {
+			continue
+		}
+		if settled && runsScripts(p) {
 			continue
 		}
 		if a, skip := d.passOver(p, t.request); skip {
@@ -220,7 +224,7 @@ func dispatch[T any](ctx context.Context, d *Dispatcher, t *task[T]) (*Answer[T]
 		if f == nil {
 			return &Answer[T]{Value: value, Provider: p.Name(), Attempts: attempts}, nil
 		}
-		attempts = append(attempts, d.attempt(p, f))
+		attempts, settled = append(attempts, d.attempt(p, f)), settled || f.settled
 		d.log.DebugContext(ctx, "provider failed", "op", t.op, "provider", p.Name(), "err", f)
 		if part, ok := f.partial.(T); ok && best == nil {
 			best = &Answer[T]{Value: part, Provider: p.Name(), Partial: true}
@@ -240,6 +244,12 @@ func dispatch[T any](ctx context.Context, d *Dispatcher, t *task[T]) (*Answer[T]
 func forPublic(p Provider) bool {
 	f, ok := p.(*fetcher)
 	return ok && f.publicly
+}
+
+// runsScripts reports whether a provider is the browser of this process.
+func runsScripts(p Provider) bool {
+	_, ok := p.(*chromium)
+	return ok
 }
 
 // ask asks one provider, twice where its failure allows. Exactly one of the results is set.

@@ -47,6 +47,8 @@ type Failure struct {
 	SiteOnly bool
 	// Once forbids to ask the same provider again, where a second call may be charged.
 	Once bool
+	// settled says that a browser would come to the same end: it need not be started.
+	settled bool
 	// partial is what was read all the same, such as a page of a few words.
 	partial any
 }

@@ -252,14 +252,11 @@ func (s *Server) readPage(ctx context.Context, r *PageRequest, recent bool) (*An
 
 // confine says whether an address must not be named to a hosted provider.
 func (s *Server) confine(ctx context.Context, target string) (localOnly bool, why string, err error) {
-	if s.opts.LocalOnly {
-		return true, "", nil // there are none in the chains
-	}
 	yes, reason := s.net.private(ctx, target)
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return false, "", ctx.Err()
 	}
-	return yes, reason, nil
+	return yes || s.opts.LocalOnly, reason, nil
 }
 
 // readOn reads on where a cursor points. A text that is no longer kept is read again, if the

@@ -85,11 +85,26 @@ func bySize(results []extractResult) []int {
 	return order
 }
 
+// metadata is what is known of a page as a block of lines, for people.
+func (r *extractResult) metadata() []string {
+	var b strings.Builder
+	for _, l := range [...]struct{ name, value string }{{"url", r.URL}, {"finalUrl", r.FinalURL}, {"title", r.Title}, {"byline", r.Byline}, {"site", r.Site}, {"description", r.Description},
+		{"published", r.Published}, {"lang", r.Lang}, {"contentType", r.ContentType}} {
+		if l.value != "" {
+			b.WriteString(l.name + ": " + l.value + "\n")
+		}
+	}
+	return []string{b.String()}
+}
+
 // showResult are the blocks about one result, at most share tokens together: the text, and then what
 // there is to say of it.
 func (s *Server) showResult(r *extractResult, share int, f fence, plainText bool) []string {
 	if r.docs == nil {
-		if r.Error == "" || plainText {
+		switch {
+		case plainText && r.Error == "":
+			return r.metadata()
+		case plainText || r.Error == "":
 			return nil
 		}
 		return []string{plain(r.URL, maxSource) + " was not read: " + r.Error + "."}

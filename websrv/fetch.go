@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/aster-mcp/aster/websrv/internal/content"
@@ -65,10 +66,16 @@ func (p *fetcher) Extract(ctx context.Context, r *PageRequest) (*Page, error) {
 		return nil, walled(whose)
 	}
 	if resp.Status >= 400 {
-		return nil, failf(ErrTargetFailed, "the site answered HTTP %d", resp.Status)
+		f := failf(ErrTargetFailed, "the site answered HTTP %d", resp.Status)
+		f.settled = resp.Status == http.StatusNotFound || resp.Status == http.StatusGone
+		return nil, f
 	}
 	page, err := pageOf(ctx, r, resp.Body, resp.Header.Get("Content-Type"), resp.FinalURL)
 	if err != nil {
+		var f *Failure
+		if errors.As(err, &f) && content.Sniff(resp.Body, resp.Header.Get("Content-Type")) != content.KindHTML {
+			f.settled = true // there are no scripts in it
+		}
 		return nil, err
 	}
 	page.Status = resp.Status
@@ -110,8 +117,10 @@ func fetchFailure(ctx context.Context, err error) error {
 		return failf(ErrInvalid, "%s", plain(err.Error(), maxReason))
 	case errors.Is(err, errTimeout), errors.Is(err, context.DeadlineExceeded):
 		return failf(ErrTimeout, "the site did not answer in time")
-	case errors.Is(err, errBlocked):
-		return failf(ErrTargetFailed, "%s", plain(err.Error(), maxReason)) // it names the setting
+	case errors.Is(err, errBlocked), errors.Is(err, errDNS):
+		f := failf(ErrTargetFailed, "%s", plain(err.Error(), maxReason)) // it names the setting
+		f.settled = true
+		return f
 	case errors.Is(err, errNoBrowser):
 		return &Failure{Class: ErrRefused, Reason: "no Chromium or Chrome was found", Next: "install one, or set mcp.web.chromium"}
 	}

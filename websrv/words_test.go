@@ -3,6 +3,7 @@ package websrv
 import (
 	"encoding/json"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -52,6 +53,42 @@ func TestWordsOfFailures(t *testing.T) {
 		}
 		if text := ErrorText(err); !strings.Contains(text, tt.want) || tt.without != "" && strings.Contains(text, tt.without) {
 			t.Errorf("%s: %s\nwant %q, not %q", tt.name, text, tt.want, tt.without)
+		}
+	}
+}
+
+// TestNoBrowserForNothing reads what a browser would not read either: it is not started, and
+// not named among those that failed.
+func TestNoBrowserForNothing(t *testing.T) {
+	f := newFakes(t)
+	f.web.host("site.net", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/broken.pdf":
+			w.Write([]byte("%PDF-1.4 broken"))
+		case "/forbidden":
+			w.WriteHeader(http.StatusForbidden)
+		case "/empty":
+			htmlPage("")(w, r)
+		case "/inside":
+			http.Redirect(w, r, "http://169.254.169.254/", http.StatusFound)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	o := f.options(Keys{})
+	for _, id := range ProviderIDs() {
+		if id != idHTTP && id != idChromium {
+			o.Off = append(o.Off, id)
+		}
+	}
+	o.Chromium = filepath.Join(t.TempDir(), "none")
+	s := f.server(t, o)
+	for path, want := range map[string]bool{"/broken.pdf": false, "/gone": false, "/inside": false, "/forbidden": true, "/empty": true} {
+		_, err := s.dispatcher.Extract(testContext(t, time.Minute), &PageRequest{URL: "http://site.net" + path, Render: renderAuto}, false, "")
+		if err == nil {
+			t.Errorf("%s: no error", path)
+		} else if got := strings.Contains(err.Error(), "local Chromium"); got != want {
+			t.Errorf("%s: the browser was asked: %v, want %v: %v", path, got, want, err)
 		}
 	}
 }

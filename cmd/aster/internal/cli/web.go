@@ -127,7 +127,7 @@ func (a *app) webSitemapCommand() *cobra.Command {
 func (a *app) webScreenshotCommand() *cobra.Command {
 	r, cmd := a.webTool("screenshot", &cobra.Command{Use: "screenshot URL", Short: "Take a picture of a page",
 		Example: "  aster web screenshot --full-page -o page.png https://example.com"}, oneURL)
-	cmd.Flags().StringVarP(&r.out, "output", "o", "", "the `file` to write; - is stdout (default screenshot.png, or by --format)")
+	cmd.Flags().StringVarP(&r.out, "output", "o", "", "the `file` to write; - is stdout (default screenshot.png, or by --format); its ending gives the format")
 	r.flag(cmd, "full-page", "fullPage", "bool", "the whole page instead of the viewport")
 	r.flag(cmd, "selector", "selector", "string", "CSS `selector`: only this element")
 	r.flag(cmd, "width", "width", "int", "of the viewport, in CSS pixels (default 1280)")
@@ -155,6 +155,7 @@ func (r *webRun) run(ctx context.Context) error {
 		return err
 	}
 	defer s.Close()
+	r.formatByName()
 	args, err := json.Marshal(r.args)
 	if err != nil {
 		return err
@@ -171,6 +172,19 @@ func (r *webRun) run(ctx context.Context) error {
 		return &usageError{errors.New(websrv.ErrorText(err)), "aster help web " + r.tool}
 	}
 	return errors.New(websrv.ErrorText(err))
+}
+
+// formatByName takes a picture's format from the name of its file, if no other was asked for.
+func (r *webRun) formatByName() {
+	if r.args["format"] != nil {
+		return
+	}
+	switch strings.ToLower(filepath.Ext(r.out)) {
+	case ".jpg", ".jpeg":
+		r.args["format"] = "jpeg"
+	case ".webp":
+		r.args["format"] = "webp"
+	}
 }
 
 // print prints a reply: text or JSON to stdout, a picture to its file, notes to stderr.

@@ -78,3 +78,12 @@ func TestWebWrongValues(t *testing.T) {
 		}
 	}
 }
+
+// TestWebMetadata checks that a page's metadata are printed, not only put into the JSON.
+func TestWebMetadata(t *testing.T) {
+	base, flags := webServer(t)
+	code, stdout, stderr := runWeb(t, append([]string{"extract", "--format", "metadata", base}, flags...)...)
+	if code != 0 || !strings.Contains(stdout, "url: "+base+"\n") || !strings.Contains(stdout, "title: Of lamps\n") || strings.Contains(stdout, "gives light") {
+		t.Errorf("exit code %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}
