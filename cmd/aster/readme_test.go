@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -30,6 +31,21 @@ func TestReadme(t *testing.T) {
 			}
 		}
 	}
+	for c := range commandsIn(string(text)) {
+		if first := strings.Join(plain(strings.Fields(c))[:1], ""); !strings.Contains(stories(t), "exec aster "+first) {
+			t.Errorf("aster %s: no script in testdata/script runs it", c)
+		}
+	}
+	_, table, _ := strings.Cut(string(text), "\n## Commands\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	for _, m := range regexp.MustCompile(`(?m)^## aster (?:mcp )?([a-z]+)$`).FindAllStringSubmatch(doc(t, "commands.md"), -1) {
+		if m[1] != "mcp" && !regexp.MustCompile(`\b`+m[1]+`\b`).MatchString(table) {
+			t.Errorf("the table of commands lacks %s", m[1])
+		}
+	}
+	if _, yaml, _ := strings.Cut(string(text), "# ~/.aster/aster.yaml\n"); !strings.Contains(stories(t), yaml[:max(strings.Index(yaml, "```"), 0)]) {
+		t.Error("the configuration is not the one that testdata/script/readme.txtar checks")
+	}
 	help := inProcess(t, "help", "mcp", "serve", "webmcp")
 	for _, m := range regexp.MustCompile("(?m)^\\| `--.*").FindAllString(string(text), -1) {
 		for _, flag := range regexp.MustCompile("`(--[a-z-]+)`").FindAllStringSubmatch(m, -1) {
@@ -43,6 +59,24 @@ func TestReadme(t *testing.T) {
 			t.Errorf("link to %s: %v", m[1], err)
 		}
 	}
+}
+
+// stories are the scripts in testdata/script, one behind the other.
+func stories(t *testing.T) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(text)
+	}
+	return all.String()
 }
 
 // commandsIn are the aster commands of a Markdown text: those in backticks, and the lines of
