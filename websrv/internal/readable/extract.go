@@ -34,6 +34,7 @@ func extract(doc *html.Node, base *url.URL, o *Options) (*Document, error) {
 		p.ask(base)
 		v = p.look(base)
 		chosen = v.choose()
+		p.complete(chosen)
 	}
 	d.BodyChars = p.bodyChars()
 	p.describe(d, base)

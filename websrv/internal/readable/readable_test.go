@@ -91,3 +91,20 @@ func TestNoNeedlessEscapes(t *testing.T) {
 		})
 	}
 }
+
+// TestTablesAreWhole checks that a table or list of which a good part is content is given whole:
+// a cell of one letter says little for itself.
+func TestTablesAreWhole(t *testing.T) {
+	page := `<title>A</title><article><h1>Article A</h1><p>` + strings.Repeat("Words about lamps and light in the house at night. ", 10) +
+		`</p><h2>Table</h2><table><tr><th>Name<th>Value<tr><td>x<td>1<tr><td>y|z<td>2</table>
+<table><tr><td><a href="/1">Left</a><td><a href="/2">Right</a></table></article>`
+	d, err := readable.Extract([]byte(page), "https://a.example/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"| Name | Value |", "| x | 1 |", `| y\|z | 2 |`} {
+		if !strings.Contains(d.Markdown, want) {
+			t.Errorf("no %q in\n%s", want, d.Markdown)
+		}
+	}
+}
