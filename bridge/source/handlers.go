@@ -29,6 +29,9 @@ type Handlers struct {
 	Sample func(ctx context.Context, server string, p *mcp.CreateMessageWithToolsParams) (*mcp.CreateMessageWithToolsResult, error)
 	// Log hears log messages.
 	Log func(server string, p *mcp.LoggingMessageParams)
+	// ToolsChanged hears that the server said that its tools changed. The source lists them
+	// anew by itself, and Options.OnChange hears of what came of it.
+	ToolsChanged func(server string)
 	// PromptsChanged, ResourcesChanged and ResourceUpdated hear of changes.
 	PromptsChanged   func(server string)
 	ResourcesChanged func(server string)
@@ -43,8 +46,13 @@ func (s *Source) client(c *conn) *mcp.Client {
 		impl = &mcp.Implementation{Name: "aster"}
 	}
 	o := &mcp.ClientOptions{
-		Capabilities:           &mcp.ClientCapabilities{},
-		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { c.signalChanged() },
+		Capabilities: &mcp.ClientCapabilities{},
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) {
+			c.signalChanged()
+			if h.ToolsChanged != nil {
+				h.ToolsChanged(name)
+			}
+		},
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 			c.tap.onProgress(r.Params.ProgressToken, r.Params.Progress, r.Params.Total, r.Params.Message)
 		},

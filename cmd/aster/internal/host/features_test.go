@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -143,4 +144,50 @@ func TestFeaturesOfLateServers(t *testing.T) {
 		close(release)
 		waitForFeatures(t, cs, "aster://up/note:late", "up__late")
 	}
+}
+
+// What a server says of its tools reaches the client of a server that is served by itself,
+// also where a tool came and went at once.
+func TestProxyPassesOnToolsChanged(t *testing.T) {
+	srv := fakeServer("up", "stay")
+	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return srv }, nil))
+	t.Cleanup(func() { web.CloseClientConnections(); web.Close() })
+	c := config.Default()
+	c.Servers = []*config.Server{{Name: "up", Transport: config.StreamableHTTP, URL: web.URL}}
+	r := newGatewayRig(t, &host.SessionOptions{Config: c}, &host.GatewayOptions{Expose: host.ExposeTools, Own: true}, nil)
+	told := make(chan struct{}, 100)
+	client := mcp.NewClient(&mcp.Implementation{Name: "c"}, &mcp.ClientOptions{
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { told <- struct{}{} },
+	})
+	ct, st := mcp.NewInMemoryTransports()
+	if _, err := r.gateway.Server().Connect(t.Context(), st, nil); err != nil {
+		t.Fatal(err)
+	}
+	cs, err := client.Connect(t.Context(), ct, &mcp.ClientSessionOptions{ProtocolVersion: revisionOld})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cs.Close() })
+	// The same tool again: the server says so, and its list is what it was.
+	for end := time.After(30 * time.Second); ; {
+		fakeTool(srv, "stay")
+		select {
+		case <-told:
+			if tools, err := cs.ListTools(t.Context(), nil); err != nil || len(tools.Tools) != 1 {
+				t.Errorf("%+v, %v", tools, err)
+			}
+			return
+		case <-time.After(100 * time.Millisecond):
+		case <-end:
+			t.Fatal("the client was not told")
+		}
+	}
+}
+
+// fakeTool adds a tool of fakeServer.
+func fakeTool(srv *mcp.Server, name string) {
+	srv.AddTool(&mcp.Tool{Name: name, Description: "Does " + name, InputSchema: json.RawMessage(`{"type":"object","properties":{"x":{"type":"string"}}}`)},
+		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Content: []mcp.Content{}}, nil
+		})
 }

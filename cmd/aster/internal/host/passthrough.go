@@ -57,6 +57,7 @@ func (s *Session) allHandlers() source.Handlers {
 		ElicitDone: func(server, id string) {
 			s.tell(func(g *Gateway) { g.tellElicited(id) })
 		},
+		ToolsChanged:     func(string) { s.tell((*Gateway).tellToolsChanged) },
 		PromptsChanged:   func(server string) { s.tell(func(g *Gateway) { g.relist(server, (*features).addPrompts) }) },
 		ResourcesChanged: func(server string) { s.tell(func(g *Gateway) { g.relist(server, (*features).addResources) }) },
 		ResourceUpdated: func(server, uri string) {

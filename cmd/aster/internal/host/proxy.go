@@ -5,6 +5,8 @@ package host
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -104,6 +106,25 @@ func (g *Gateway) relist(server string, add func(*features, context.Context, *Ga
 	defer f.mu.Unlock()
 	if err := add(f, ctx, g, src); err != nil {
 		g.log.Warn("not listed again", "server", server, "err", err)
+	}
+}
+
+// tellToolsChanged tells the clients of a server that is served by itself what it said: that
+// its tools changed, also where they are the same again by the time they are listed. Of
+// several servers only what really changes is told, since each telling costs a client a list.
+func (g *Gateway) tellToolsChanged() {
+	if !g.own {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	names := slices.Sorted(maps.Keys(g.served))
+	if len(names) == 0 {
+		return
+	}
+	// The library tells of what is added, the same as before or not.
+	if err := g.addTool(names[0], g.served[names[0]]); err != nil {
+		g.log.Debug("not told of changed tools", "err", err)
 	}
 }
 
