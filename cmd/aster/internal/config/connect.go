@@ -68,17 +68,16 @@ func (c *Connection) Changed() bool { return c.Before != c.After }
 // Save writes the file, whole or not at all, and keeps its mode; a new file has mode 0600.
 // Where the file is not what was read, it is [ErrChanged] and nothing is written.
 func (c *Connection) Save() error {
-	now, found, err := readForeign(c.Path)
-	if err != nil {
-		return err
-	}
-	if now != c.Before || found != c.Found {
-		return fmt.Errorf("%s: %w", c.Path, ErrChanged)
-	}
-	if err := os.MkdirAll(filepath.Dir(c.Path), 0o700); err != nil {
-		return err
-	}
-	return replaceFile(c.Path, []byte(c.After), 0o600, false)
+	return replaceFile(c.Path, 0o600, false, func() ([]byte, error) {
+		now, found, err := readForeign(c.Path)
+		if err != nil {
+			return nil, err
+		}
+		if now != c.Before || found != c.Found {
+			return nil, fmt.Errorf("%s: %w", c.Path, ErrChanged)
+		}
+		return []byte(c.After), nil
+	})
 }
 
 // readForeign reads a client's file within the bound.

@@ -183,22 +183,20 @@ func (c *Consents) Revoke(project, name string) error { return c.change(project,
 func (c *Consents) change(project, name string, add *consent) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.read(); err != nil {
-		return err
-	}
-	all := slices.DeleteFunc(slices.Clone(c.all), func(x consent) bool { return x.Project == project && x.Name == name })
-	if add != nil {
-		all = append(all, *add)
-	}
-	all = all[max(0, len(all)-maxConsents):]
-	text, err := json.MarshalIndent(all, "", "  ")
+	var all []consent
+	err := replaceFile(c.path, 0o600, true, func() ([]byte, error) {
+		if err := c.read(); err != nil {
+			return nil, err
+		}
+		all = slices.DeleteFunc(slices.Clone(c.all), func(x consent) bool { return x.Project == project && x.Name == name })
+		if add != nil {
+			all = append(all, *add)
+		}
+		all = all[max(0, len(all)-maxConsents):]
+		text, err := json.MarshalIndent(all, "", "  ")
+		return append(text, '\n'), err
+	})
 	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(c.path), 0o700); err != nil {
-		return err
-	}
-	if err := replaceFile(c.path, append(text, '\n'), 0o600, true); err != nil {
 		return err
 	}
 	c.all = all

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -69,17 +68,17 @@ func (d *Document) Changed() bool { return d.src.text != d.was }
 // Save writes the file, whole or not at all, and keeps its mode; a new file has mode 0600.
 // Where the file is not what was opened, it is [ErrChanged] and nothing is written.
 func (d *Document) Save() error {
-	now, err := os.ReadFile(d.path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if string(now) != d.was || (err == nil) != d.found {
-		return fmt.Errorf("%s: %w", d.path, ErrChanged)
-	}
-	if err := os.MkdirAll(filepath.Dir(d.path), 0o700); err != nil {
-		return err
-	}
-	if err := replaceFile(d.path, []byte(d.src.text), 0o600, false); err != nil {
+	err := replaceFile(d.path, 0o600, false, func() ([]byte, error) {
+		now, err := os.ReadFile(d.path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		if string(now) != d.was || (err == nil) != d.found {
+			return nil, fmt.Errorf("%s: %w", d.path, ErrChanged)
+		}
+		return []byte(d.src.text), nil
+	})
+	if err != nil {
 		return err
 	}
 	d.was, d.found = d.src.text, true

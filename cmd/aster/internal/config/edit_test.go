@@ -2,13 +2,16 @@ package config_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/aster-mcp/aster/cmd/aster/internal/config"
+	"github.com/aster-mcp/aster/cmd/aster/internal/filelock"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -275,4 +278,34 @@ func FuzzEdit(f *testing.F) {
 			t.Fatal("it is still there")
 		}
 	})
+}
+
+// TestSaveAtOnce edits one file from many sides: what was saved is in the file.
+func TestSaveAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "aster.yaml")
+	const edits = 12
+	done := make([]bool, edits)
+	var wg sync.WaitGroup
+	for i := range edits {
+		wg.Go(func() {
+			d, err := config.OpenDocument(path, config.ScopeGlobal)
+			if err == nil {
+				err = errors.Join(d.SetText("true", "mcp", "servers", fmt.Sprintf("new%d", i), "command"), d.Save())
+			}
+			done[i] = err == nil
+			if err != nil && !errors.Is(err, config.ErrChanged) && !errors.Is(err, filelock.ErrLocked) {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, ok := range done {
+		if there := strings.Contains(string(text), fmt.Sprintf("new%d:", i)); there != ok {
+			t.Errorf("edit %d: saved %v, in the file %v", i, ok, there)
+		}
+	}
 }

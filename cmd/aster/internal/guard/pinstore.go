@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/aster-mcp/aster/cmd/aster/internal/filelock"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -161,7 +162,7 @@ func (st pinStore) update(mem *pinFile, change func(*pinFile) (bool, error)) (*p
 	unlock := func() {}
 	var lockErr error
 	if st.path != "" {
-		unlock, lockErr = lockFile(st.path + ".lock")
+		unlock, lockErr = filelock.Take(st.path + ".lock")
 	}
 	if st.path == "" || lockErr != nil {
 		f, err := mem.clone()

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/aster-mcp/aster/cmd/aster/internal/filelock"
 	"io"
 	"io/fs"
 	"os"
@@ -258,7 +259,7 @@ func endsTorn(f LogFile) bool {
 
 // rotate moves the files up by one, once: another process may have done it meanwhile.
 func (l *Log) rotate() error {
-	unlock, err := lockFile(l.path + ".lock")
+	unlock, err := filelock.Take(l.path + ".lock")
 	if err != nil {
 		return err
 	}
