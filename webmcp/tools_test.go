@@ -121,14 +121,25 @@ func TestFrames(t *testing.T) {
 
 func TestFramesBeforeAttach(t *testing.T) {
 	modes(t, func(t *testing.T, native bool) {
-		if !native {
-			t.Skip("under the shim a page that was there before has no tools yet")
-		}
 		r := &rig{Server: cdptest.Serve(t), browser: cdptest.Shared(t, native)}
-		r.Page("/child", script(`document.modelContext.registerTool({name: 'child', title: 'The child', description: 'c', annotations: {readOnlyHint: true}, execute: () => 'child'})`))
+		// Under the shim such a page has no tools yet. Its frames get the shim with it, and
+		// what they register then is told: here at the parent's sign.
+		r.Page("/child", script(`const go = () => document.modelContext.registerTool({name: 'child', title: 'The child', description: 'c', annotations: {readOnlyHint: true}, execute: () => 'child'});
+			if (document.modelContext) go(); else addEventListener('message', () => { if (document.modelContext) go(); })`))
 		p := r.browser.NewPage(t, r.Page("/frames", `<iframe src="/child"></iframe><iframe src="`+r.At("b.localhost", "/child")+`" allow="tools"></iframe>`))
-		r.await2(t, p)
+		if native {
+			r.await2(t, p)
+		}
 		r.attach(t, nil)
+		if !native {
+			r.await(t, "a note to reload", func() bool { return strings.Contains(fmt.Sprint(r.tabs(t)), "reload the page") })
+			r.await(t, "the tools of the frames", func() bool {
+				if len(r.names(t)) < 2 {
+					p.Eval(t, "for (let i = 0; i < frames.length; i++) frames[i].postMessage('now', '*'); 0")
+				}
+				return len(r.names(t)) == 2
+			})
+		}
 		r.await(t, "two tools", func() bool { return len(r.names(t)) == 2 })
 		for name, tool := range r.pageTools(t) {
 			if !strings.HasPrefix(name, "child") || !tool.Annotations.ReadOnlyHint {
