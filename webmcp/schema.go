@@ -31,9 +31,10 @@ const headerKeyword = "x-mcp-header"
 
 // normalizeSchema turns what a page gave as input schema into one that MCP
 // allows: an object with "type": "object" that go-sdk's AddTool accepts. All
-// other keywords stay as they are, in their order, but for two: x-mcp-header
-// is taken out, and a regular expression in "format", which is where Chromium
-// puts those of form controls, is given as "pattern" too. The note says what
+// other keywords stay as they are, in their order, but for these: x-mcp-header
+// is taken out, a regular expression in "format", which is where Chromium
+// puts those of form controls, is given as "pattern" too, and "title",
+// "description" and "$comment" lose characters that hide text. The note says what
 // of the page's schema was refused or given another meaning, and is empty when
 // nothing was.
 func normalizeSchema(raw json.RawMessage) (schema json.RawMessage, note string) {
@@ -105,8 +106,11 @@ var schemaMaps = map[string]bool{
 // schemaData are the keywords whose value is data, not schemas.
 var schemaData = map[string]bool{"const": true, "enum": true, "default": true, "examples": true, "example": true}
 
-// cleanSchema takes x-mcp-header out of v and the schemas in it, and copies
-// regular expressions from "format" to "pattern".
+// schemaWords are the keywords whose value is for people and models to read.
+var schemaWords = map[string]bool{"title": true, "description": true, "$comment": true}
+
+// cleanSchema takes x-mcp-header out of v and the schemas in it, copies regular
+// expressions from "format" to "pattern", and makes the words visible.
 func cleanSchema(v *jsonValue) {
 	for _, item := range v.items {
 		cleanSchema(item)
@@ -115,6 +119,8 @@ func cleanSchema(v *jsonValue) {
 	for _, m := range v.members {
 		switch {
 		case schemaData[m.key]:
+		case schemaWords[m.key] && m.value.kind == jsonString:
+			m.value.text = visibleText(m.value.text)
 		case schemaMaps[m.key] && m.value.kind == jsonObject:
 			for _, named := range m.value.members {
 				cleanSchema(named.value)

@@ -73,6 +73,9 @@ func TestNormalizeSchema(t *testing.T) {
 
 		{"plain", same(`{"type":"object","properties":{"b":{"type":"integer"},"a":{"type":"string"}},"required":["b"]}`), ``},
 		{"official suite", same(suiteSchema), ``},
+		{"hidden characters in words", [2]string{
+			`{"type":"object","description":"a\u001b[2J\u0007\u202eb\u200b\udb40\udc41\nc","properties":{"description":{"type":"string","title":"\u202ex","enum":["\u202e"],"$comment":"\u200by"}}}`,
+			`{"type":"object","description":"a[2Jb\nc","properties":{"description":{"type":"string","title":"x","enum":["` + "\u202e" + `"],"$comment":"y"}}}`}, ``},
 		{"reference circle", same(`{"type":"object","$ref":"#"}`), ``},
 		{"order of properties", same(`{"type":"object","properties":{"z":true,"a":{},"10":{},"9":{}}}`), ``},
 		{"draft 4", same(`{"$schema":"http://json-schema.org/draft-04/schema#","id":"x","type":"object","properties":{"a":{"minimum":0,"exclusiveMinimum":true,"required":true},"b":{"items":[{},{}]}}}`), ``},
@@ -105,7 +108,7 @@ func TestNormalizeSchema(t *testing.T) {
 		{"format and pattern", same(`{"type":"object","properties":{"t":{"pattern":"x","format":"^y$"}}}`), ``},
 		{"other formats", same(`{"type":"object","properties":{"t":{"format":"date"},"format":{"const":{"format":"^x"}}}}`), ``},
 
-		{"halves of surrogate pairs", [2]string{`{"type":"object","title":"\ud800x","properties":{"\udc00":{},"\ud83d\ude00":{}}}`, "{\"type\":\"object\",\"title\":\"\ufffdx\",\"properties\":{\"\ufffd\":{},\"😀\":{}}}"}, ``},
+		{"halves of surrogate pairs", [2]string{`{"type":"object","pattern":"\ud800x","properties":{"\udc00":{},"\ud83d\ude00":{}}}`, "{\"type\":\"object\",\"pattern\":\"\ufffdx\",\"properties\":{\"\ufffd\":{},\"😀\":{}}}"}, ``},
 	}
 	for _, tt := range tests {
 		t.Run("pitfall row 1: "+tt.name, func(t *testing.T) {
