@@ -270,3 +270,10 @@ func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return !errors.Is(err, os.ErrNotExist)
 }
+
+// inDirectory is aster in a working directory.
+func inDirectory(dir string, args ...string) *exec.Cmd {
+	cmd := exec.Command(asterExe, args...)
+	cmd.Dir = dir
+	return cmd
+}
