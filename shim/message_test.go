@@ -142,6 +142,9 @@ func TestParseTakesLargeMessages(t *testing.T) {
 // Whatever comes up, Parse gives an error or a message within the bounds that it promises.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
+		`{"t":"list","id":"1","origins":["https://x.example"]}`, `{"t":"cancel","id":"1"}`,
+		`{"t":"tools","add":[{"name":"a","id":"7","outputSchema":"{}"}]}`,
+		`{"t":"run","id":"1","path":".0","origin":"https://x.example","name":"a","tool":"7","input":"{}"}`,
 		`{"t":"tools","reset":true,"remove":["a","b.c"],"add":[{"name":"a","title":"T","description":"d","inputSchema":"{\"type\":\"object\"}","annotations":{"readOnlyHint":true},"exposedTo":["https://x.example"]}]}`,
 		`{"t":"result","id":"7","status":"Completed","output":"{\"a\":1}"}`,
 		`{"t":"result","id":"7","status":"Error","error":"TypeError: x","stack":"at y"}`,
@@ -161,7 +164,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		kinds := 0
-		for _, is := range []bool{m.Tools != nil, m.Result != nil, m.Waiting != nil} {
+		for _, is := range []bool{m.Tools != nil, m.Result != nil, m.Waiting != nil, m.List != nil, m.Run != nil, m.Cancel != nil} {
 			if is {
 				kinds++
 			}
@@ -169,15 +172,15 @@ func FuzzParse(f *testing.F) {
 		if kinds != 1 {
 			t.Fatalf("not exactly one of the kinds: %+v", m)
 		}
-		if m.Waiting != nil {
-			return
-		}
-		if m.Result != nil {
+		switch {
+		case m.Result != nil:
 			checkResult(t, m.Result)
-			return
-		}
-		for _, tool := range m.Tools.Add {
-			checkTool(t, tool)
+		case m.Tools != nil:
+			for _, tool := range m.Tools.Add {
+				checkTool(t, tool)
+			}
+		case m.List != nil && len(m.List.Origins) > shim.MaxFromOrigins, m.Run != nil && (len(m.Run.Path) > shim.MaxPathBytes || len(m.Run.ToolID) > shim.MaxIDBytes):
+			t.Fatalf("out of bounds: %+v", m)
 		}
 	})
 }
@@ -203,11 +206,13 @@ func checkTool(t *testing.T, tool shim.Tool) {
 	if !utf8.ValidString(tool.Title) || !utf8.ValidString(tool.Description) {
 		t.Fatalf("text that is not UTF-8: %+v", tool)
 	}
-	if len(tool.Title) > shim.MaxTextBytes || len(tool.Description) > shim.MaxTextBytes || len(tool.InputSchema) > shim.MaxSchemaBytes {
+	if len(tool.Title) > shim.MaxTextBytes || len(tool.Description) > shim.MaxTextBytes || len(tool.ID) > shim.MaxIDBytes {
 		t.Fatal("out of bounds")
 	}
-	if tool.InputSchema != nil && !json.Valid(tool.InputSchema) {
-		t.Fatalf("schema %q", tool.InputSchema)
+	for _, schema := range []json.RawMessage{tool.InputSchema, tool.OutputSchema} {
+		if schema != nil && !json.Valid(schema) || len(schema) > shim.MaxSchemaBytes {
+			t.Fatalf("schema %.200q", schema)
+		}
 	}
 }
 

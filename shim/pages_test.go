@@ -24,11 +24,25 @@ func TestPages(t *testing.T) {
 			t.Fatalf("the README names no page of the family %s", family)
 		}
 	}
-	for name, last := range map[string]string{"register.html": "after an abort", "execute.html": "waits rejects", "frames.html": "its tool rejects"} {
+	for _, tc := range []struct {
+		name, last string
+		compat     int
+	}{
+		{"register.html", "after an abort", 0},
+		{"execute.html", "waits rejects", 0},
+		{"frames.html", "its tool rejects", 0},
+		{"compat.html", "Chromium 156 to 158", 0},
+		{"compat.html", "Chromium 159", shim.Compat159},
+		{"compat.html", "Chromium 160", shim.Compat160},
+		{"register.html", "after an abort", shim.Compat160},
+		{"execute.html", "waits rejects", shim.Compat160},
+		{"frames.html", "its tool rejects", shim.Compat160},
+	} {
+		name, last := tc.name, tc.last
 		if !strings.Contains(string(readme), "`"+name+"`") {
 			t.Errorf("the README does not name %s", name)
 		}
-		pg := openShim(t, server().At("localhost", "/"+name), shim.Config{})
+		pg := openShim(t, server().At("localhost", "/"+name), shim.Config{Compat: tc.compat})
 		eventually(t, name+" comes to its end", func() bool {
 			return strings.Contains(pg.EvalString(t, "document.getElementById('log').textContent"), last)
 		})
