@@ -142,7 +142,7 @@ type Server struct {
 	Timeout      time.Duration // of a call; 0 means [Config.CallTimeout]
 	StartTimeout time.Duration // 0 means [Config.StartTimeout]
 	Trust        bool          // its tools need no approval
-	Sampling     bool          // it may ask the client's model
+	Sampling     bool          // it may ask the client's model, and for its roots
 
 	// Shadows are the declarations of the same name that this one replaced.
 	Shadows []Place

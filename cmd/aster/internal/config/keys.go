@@ -170,7 +170,7 @@ func serverKeys() []key {
 		{name: "timeout", doc: "How long a call may take.", at: s(func(s *Server) any { return &s.Timeout }), above: true, most: 86400},
 		{name: "start_timeout", doc: "How long it may take to start.", at: s(func(s *Server) any { return &s.StartTimeout }), above: true, most: 86400},
 		{name: "trust", doc: "Its tools need no approval.", at: s(func(s *Server) any { return &s.Trust })},
-		{name: "sampling", doc: "It may ask the client's model.", at: s(func(s *Server) any { return &s.Sampling })},
+		{name: "sampling", doc: "It may ask the client's model, and for the client's roots, which are the folders that it works in.", at: s(func(s *Server) any { return &s.Sampling })},
 		section("oauth", "What a login needs that cannot be discovered.",
 			key{name: "client_id", doc: "The client's id.", at: s(func(s *Server) any { return &s.OAuth.ClientID })},
 			key{name: "client_secret", doc: "Its secret: name a variable, as in ${SECRET}.", at: s(func(s *Server) any { return &s.OAuth.ClientSecret })},

@@ -9,12 +9,13 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
+// InputName names the guard's question among a result's input requests.
+const InputName = "aster_approval"
+
 const (
 	// version20260728 is the first revision of MCP on which a server asks by its result
 	// instead of by a request of its own.
 	version20260728 = "2026-07-28"
-	// inputID names our question among a result's input requests.
-	inputID = "aster_approval"
 	// answerField is the field of the form.
 	answerField = "answer"
 )
@@ -93,13 +94,13 @@ func elicitsForms(p *mcp.InitializeParams) bool {
 
 // byResult reads the answer that came with the request, or asks for one.
 func (e *elicitor) byResult(q *Question, ask *mcp.ElicitParams) (Answer, error) {
-	if resp, ok := e.req.Params.InputResponses[inputID].(*mcp.ElicitResult); ok && resp != nil {
+	if resp, ok := e.req.Params.InputResponses[InputName].(*mcp.ElicitResult); ok && resp != nil {
 		if _, err := e.g.states.open(e.req.Params.RequestState, stateAsk, q.binding); err == nil {
 			return readAnswer(resp)
 		}
 	}
 	return AnswerNo, &InputRequired{
-		Requests: mcp.InputRequestMap{inputID: ask},
+		Requests: mcp.InputRequestMap{InputName: ask},
 		State:    e.g.states.seal(stateAsk, q.binding, ""),
 	}
 }

@@ -163,9 +163,9 @@ func rewrap(req *mcp.CallToolRequest, res *Resolved, raw json.RawMessage, upstre
 	inner, params := *req, *req.Params
 	params.Arguments = raw
 	params.RequestState = upstream
-	if _, ours := params.InputResponses[inputID]; ours {
+	if _, ours := params.InputResponses[InputName]; ours {
 		params.InputResponses = maps.Clone(params.InputResponses)
-		delete(params.InputResponses, inputID)
+		delete(params.InputResponses, InputName)
 		if len(params.InputResponses) == 0 {
 			params.InputResponses = nil
 		}

@@ -10,6 +10,9 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"io"
+	"os"
+	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -270,7 +273,7 @@ func TestDetectionIsOffline(t *testing.T) {
 	t.Run("security row 8: no network, no files, no programs", func(t *testing.T) {
 		files := []string{"scan.go", "hidden.go", "shadow.go", "confusable.go", "encoded.go", "phrases.go", "text.go", "digest.go", "args.go", "redact.go"}
 		allowed := []string{
-			"bytes", "cmp", "crypto/sha256", "encoding/base64", "encoding/hex", "encoding/json", "errors", "fmt", "io", "net/url", "regexp", "slices", "sort", "strings",
+			"bytes", "cmp", "crypto/sha256", "encoding/base64", "encoding/hex", "encoding/json", "errors", "fmt", "io", "iter", "net/url", "regexp", "slices", "sort", "strings",
 			"sync", "sync/atomic", "unicode", "unicode/utf8", "github.com/aster-mcp/aster/bridge", // which has its own ban
 		}
 		fset := token.NewFileSet()
@@ -287,11 +290,26 @@ func TestDetectionIsOffline(t *testing.T) {
 			}
 			parsed = append(parsed, f)
 		}
-		conf := types.Config{Importer: importer.ForCompiler(fset, "source", nil)}
+		conf := types.Config{Importer: importer.ForCompiler(fset, "gc", exports(t, allowed))}
 		if _, err := conf.Check("detection", fset, parsed, nil); err != nil {
 			t.Errorf("the files of the detection need others of the package: %v", err)
 		}
 	})
+}
+
+// exports finds what the compiler knows of packages, and of those that they need.
+func exports(t *testing.T, paths []string) func(string) (io.ReadCloser, error) {
+	t.Helper()
+	out, err := exec.Command("go", append([]string{"list", "-deps", "-export", "-f", "{{.ImportPath}}\t{{.Export}}"}, paths...)...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		path, file, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		files[path] = file
+	}
+	return func(path string) (io.ReadCloser, error) { return os.Open(files[path]) }
 }
 
 func FuzzScan(f *testing.F) {

@@ -24,8 +24,10 @@ type stateSealer struct {
 	used map[string]time.Time // nonces of opened states until they expire
 }
 
+// StatePrefix begins the states of the guard's own questions, in requests of 2026-07-28.
+const StatePrefix = "aster1."
+
 const (
-	statePrefix   = "aster1."
 	stateLifetime = 15 * time.Minute
 	maxStateBytes = 64 << 10
 	maxUsedStates = 10_000
@@ -58,7 +60,7 @@ func (s *stateSealer) seal(kind, binding, upstream string) string {
 	if err != nil { // strings and a number
 		return ""
 	}
-	return statePrefix + base64.RawURLEncoding.EncodeToString(body) + "." + base64.RawURLEncoding.EncodeToString(s.sign(body))
+	return StatePrefix + base64.RawURLEncoding.EncodeToString(body) + "." + base64.RawURLEncoding.EncodeToString(s.sign(body))
 }
 
 func (s *stateSealer) sign(body []byte) []byte {
@@ -69,7 +71,7 @@ func (s *stateSealer) sign(body []byte) []byte {
 
 // open returns what was sealed, once.
 func (s *stateSealer) open(token, kind, binding string) (upstream string, err error) {
-	rest, ok := strings.CutPrefix(token, statePrefix)
+	rest, ok := strings.CutPrefix(token, StatePrefix)
 	if !ok || len(token) > maxStateBytes {
 		return "", errState
 	}
@@ -113,4 +115,4 @@ func (s *stateSealer) use(nonce string, expires time.Time) bool {
 }
 
 // foreign reports whether a request's state is somebody else's, to be passed on.
-func foreign(state string) bool { return state != "" && !strings.HasPrefix(state, statePrefix) }
+func foreign(state string) bool { return state != "" && !strings.HasPrefix(state, StatePrefix) }

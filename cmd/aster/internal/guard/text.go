@@ -2,6 +2,7 @@ package guard
 
 import (
 	"fmt"
+	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -23,19 +24,9 @@ const cutMark = "…"
 func Clean(s string, max int) string {
 	var b strings.Builder
 	n, space := 0, false
-	for i := 0; i < len(s); {
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if l := escapeLen(s[i:], r, size); l > 0 {
-			i += l
-			continue
-		}
-		at := i
-		i += size
-		if unicode.IsSpace(r) {
+	for r := range seen(s) {
+		if r == ' ' {
 			space = true
-			continue
-		}
-		if unseen(r) && !joins(s, at, r, size) {
 			continue
 		}
 		if space && n > 0 {
@@ -50,6 +41,54 @@ func Clean(s string, max int) string {
 		n++
 	}
 	return b.String()
+}
+
+// CleanLine is Clean for a line that is laid out: every white space is a space of its own,
+// and nothing is cut.
+func CleanLine(s string) string {
+	if isPlain(s) {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	for r := range seen(s) {
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// isPlain reports whether s is printable ASCII, which most text is.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if s[i] < 0x20 || s[i] >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// seen are the characters of s that show, with each white space as a space.
+func seen(s string) iter.Seq[rune] {
+	return func(yield func(rune) bool) {
+		for i := 0; i < len(s); {
+			r, size := utf8.DecodeRuneInString(s[i:])
+			if l := escapeLen(s[i:], r, size); l > 0 {
+				i += l
+				continue
+			}
+			at := i
+			i += size
+			switch {
+			case unicode.IsSpace(r):
+				r = ' '
+			case unseen(r) && !joins(s, at, r, size):
+				continue
+			}
+			if !yield(r) {
+				return
+			}
+		}
+	}
 }
 
 // Show returns a stranger's text on one line with nothing left out: what cannot be seen,

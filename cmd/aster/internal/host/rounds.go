@@ -32,10 +32,6 @@ import (
 
 const (
 	roundPrefix = "aster2."
-	// guardPrefix begins the states of the guard's own questions, which it checks.
-	guardPrefix = "aster1."
-	// guardInput names the guard's question among the answers.
-	guardInput = "aster_approval"
 	// roundLifetime is how long a client may take for a round.
 	roundLifetime  = 15 * time.Minute
 	maxRoundBytes  = 128 << 10
@@ -90,7 +86,7 @@ func (r *rounds) seal(st round) string {
 // open reads the state of a request, once. A first round has none; the guard's own is the
 // guard's to check.
 func (r *rounds) open(state, binding string) (round, error) {
-	if state == "" || strings.HasPrefix(state, guardPrefix) {
+	if state == "" || strings.HasPrefix(state, guard.StatePrefix) {
 		return round{}, nil
 	}
 	rest, ours := strings.CutPrefix(state, roundPrefix)
@@ -197,12 +193,12 @@ func offered(caps *mcp.ClientCapabilities, requests mcp.InputRequestMap) error {
 
 // answersFor are the answers of a request that are for the server.
 func answersFor(state string, all mcp.InputResponseMap) mcp.InputResponseMap {
-	if !strings.HasPrefix(state, guardPrefix) {
+	if !strings.HasPrefix(state, guard.StatePrefix) {
 		return all
 	}
 	rest := mcp.InputResponseMap{}
 	for name, r := range all {
-		if name != guardInput {
+		if name != guard.InputName {
 			rest[name] = r
 		}
 	}
