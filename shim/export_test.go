@@ -4,4 +4,4 @@ package shim
 var Compact = compact
 
 // ReadableScript is Script with the script as it is in the repository.
-func ReadableScript(c Config) string { return c.script(source) }
+func ReadableScript(c Config) string { return c.script(source()) }

@@ -17,7 +17,9 @@ var modelContext string
 var forms string
 
 // source is the whole script: forms.js is a part of the function in modelcontext.js.
-var source = strings.Replace(strings.TrimSpace(modelContext), "  // @include forms.js\n", forms, 1)
+var source = sync.OnceValue(func() string {
+	return strings.Replace(strings.TrimSpace(modelContext), "  // @include forms.js\n", forms, 1)
+})
 
 const (
 	// Protocol is the version of the api object and of the messages.
@@ -72,10 +74,10 @@ type Config struct {
 }
 
 // build names this version of the script.
-var build = sync.OnceValue(func() string { return digest("aster shim build", source) })
+var build = sync.OnceValue(func() string { return digest("aster shim build", source()) })
 
 // compacted is the script as it goes to the page.
-var compacted = sync.OnceValue(func() string { return compact(source) })
+var compacted = sync.OnceValue(func() string { return compact(source()) })
 
 // digest is a short name for what text says, of which the text cannot be found again.
 func digest(key, text string) string {

@@ -9,10 +9,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // errorNumber is how osascript ends a message: "… (-1712)".
-var errorNumber = regexp.MustCompile(`\((-?[0-9]+)\)\s*$`)
+var errorNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\((-?[0-9]+)\)\s*$`) })
 
 // errNoResult is AppleScript's way to say that a command gave nothing.
 var errNoResult = errors.New("no result")
@@ -22,7 +23,7 @@ var errNoResult = errors.New("no result")
 func scriptError(stderr string) error {
 	message := clean(strings.ToValidUTF8(stderr, "\ufffd"))
 	number := ""
-	if m := errorNumber.FindStringSubmatch(message); m != nil {
+	if m := errorNumber().FindStringSubmatch(message); m != nil {
 		number = m[1]
 	}
 	switch number {
@@ -134,7 +135,7 @@ func shortcutOf(id, name, accepts, actions string) Shortcut {
 }
 
 // toolLine is a line of "shortcuts list --show-identifiers".
-var toolLine = regexp.MustCompile(`^(.*) \(([0-9A-Fa-f-]{36})\)$`)
+var toolLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.*) \(([0-9A-Fa-f-]{36})\)$`) })
 
 // parseToolList reads the tool's lines. A name with a line break can pose as another line,
 // so an ID that is there twice is left out: which of its names is true cannot be told.
@@ -142,7 +143,7 @@ func parseToolList(out []byte) ([]Shortcut, error) {
 	var list []Shortcut
 	times := map[string]int{}
 	for line := range strings.Lines(strings.ToValidUTF8(string(out), "\ufffd")) {
-		if m := toolLine.FindStringSubmatch(strings.TrimRight(line, "\r\n")); m != nil {
+		if m := toolLine().FindStringSubmatch(strings.TrimRight(line, "\r\n")); m != nil {
 			times[m[2]]++
 			if list = append(list, Shortcut{Name: m[1], ID: m[2]}); len(list) > MaxShortcuts {
 				return nil, fmt.Errorf("over %d shortcuts: %w", MaxShortcuts, ErrTooLarge)

@@ -97,11 +97,11 @@ func (p *pageStores) ReadPage(ctx context.Context, handle string) (string, error
 	return withSecret(text, secret), err
 }
 
-var endOfPage = regexp.MustCompile(`"handle":"(r[0-9]+\.[0-9]+"\}\])$`)
+var endOfPage = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"handle":"(r[0-9]+\.[0-9]+"\}\])$`) })
 
 // withSecret writes a secret before the handle at the end of a page.
 func withSecret(page, secret string) string {
-	at := endOfPage.FindStringSubmatchIndex(page)
+	at := endOfPage().FindStringSubmatchIndex(page)
 	if at == nil || secret == "" {
 		return page
 	}
