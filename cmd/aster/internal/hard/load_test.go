@@ -22,7 +22,7 @@ func TestLoad(t *testing.T) {
 		{name: "http-clients", did: fmt.Sprintf("50 clients over HTTP at once, %d calls each", pick(4, 100)), run: loadHTTP},
 		{name: "catalogue", did: fmt.Sprintf("a catalogue of %d tools behind the gateway, %d searches and calls", catalogueServers()*2000, pick(20, 200)), run: loadCatalogue},
 		{name: "stdio-rate", did: fmt.Sprintf("%d calls a second for %d s through stdio", pick(200, 1000), pick(2, 60)), alone: long, run: loadRate},
-		{name: "big-results", did: fmt.Sprintf("results of %d MiB, one after another, and one beyond the bound", pick(8, 31)), run: loadBig},
+		{name: "big-results", did: fmt.Sprintf("results of %d MiB, one after another, and one beyond the bound", pick(4, 31)), run: loadBig},
 		{name: "many-at-once", did: "2,000 calls sent before the first answer is read", run: loadBurst},
 		{name: "cancel", did: "500 calls that are cancelled at once", run: loadCancel},
 	})
@@ -202,12 +202,12 @@ func loadRate(a *arena) {
 }
 
 func loadBig(a *arena) {
-	size := pick(8, 31) << 20
+	size := pick(4, 31) << 20
 	a.config([]string{"good: good"}, "policy: {approve: never}", "call_timeout: 60s", "result_tokens: 100000000")
 	c := a.open(nil, "mcp", "serve", "good")
 	c.awaitTool("size")
 	var all times
-	for range pick(2, 10) {
+	for range pick(1, 10) {
 		begun := time.Now()
 		r := c.call("size", fmt.Sprintf(`{"n":%d}`, size))
 		if text := r.text(); len(text) != size {

@@ -21,7 +21,7 @@ func TestPages(t *testing.T) {
 		{name: "shadow", did: "two origins offer a tool of one name; one of them imitates the other's MCP name", run: pageShadow},
 		{name: "swap", did: "a tool is replaced between list and call, and its tab goes to another origin", run: pageSwap},
 		{name: "inject", did: "instructions, our own marks, escape sequences and invisible letters in names, titles, descriptions and results", run: pageInject},
-		{name: "exhaust", did: fmt.Sprintf("%d registrations, a schema of 1 MB, a result of 64 MB, a tool that never answers", pick(3000, 30000)), run: pageExhaust},
+		{name: "exhaust", did: fmt.Sprintf("%d registrations, a schema of 1 MB, a result of 64 MB, a tool that never answers", pick(1000, 30000)), run: pageExhaust},
 		{name: "tabs", did: fmt.Sprintf("%d tabs with 10 tools each", pick(8, 200)), run: pageTabs},
 		{name: "die", did: "the renderer is killed in a call, the tab is closed in a call", run: pageDie},
 	})
@@ -39,7 +39,7 @@ type site struct {
 func (a *arena) visit(host string, args ...string) *site {
 	a.Helper()
 	s := &site{Server: cdptest.Serve(a.T), b: cdptest.Shared(a.T, false), host: host + ".localhost"}
-	s.client = a.open(nil, append([]string{"mcp", "serve", "webmcp", "--cdp-url", s.b.WS, "--approve", "never", "--call-timeout", "5s",
+	s.client = a.open(nil, append([]string{"mcp", "serve", "webmcp", "--cdp-url", s.b.WS, "--approve", "never", "--call-timeout", "3s",
 		"--origin", "http://" + s.host + ":*", "--origin", "http://*." + s.host + ":*"}, args...)...)
 	a.eventually(awaitTimeout, "no browser", func() bool {
 		return strings.Contains(s.call("webmcp_tabs", `{}`).text(), "Browser: connected")
@@ -225,11 +225,11 @@ func pageExhaust(a *arena) {
 	for _, word := range []string{"hang", "huge", "deep", "loop"} {
 		begun := time.Now()
 		text, _ := s.call(find(word), `{}`).isError()
-		if took := time.Since(begun); took > 5*time.Second+slackTime || len(text) > 1<<20 || text == "" {
+		if took := time.Since(begun); took > 3*time.Second+slackTime || len(text) > 1<<20 || text == "" {
 			a.Errorf("%s: %d bytes after %v: %.200q", word, len(text), took, text)
 		}
 	}
-	p.EvalString(a.T, fmt.Sprintf(`flood(%d)`, pick(3000, 30000)))
+	p.EvalString(a.T, fmt.Sprintf(`flood(%d)`, pick(1000, 30000)))
 	s.listed(has("flood"))
 	if text := s.call("webmcp_tabs", `{}`).text(); !strings.Contains(text, "Browser: connected") {
 		a.Errorf("after the flood: %.200q", text)
