@@ -20,8 +20,9 @@ type pdfFile struct {
 	loaded  map[int]any        // resolved
 	streams map[int]*pdfPacked // opened object streams
 	trailer pdfDict
-	shown   int // characters that pages draw
-	lost    int // those whose letters the file does not tell
+	crypt   *pdfCrypt // nil for a file that is not encrypted
+	shown   int       // characters that pages draw
+	lost    int       // those whose letters the file does not tell
 }
 
 // pdfPacked is an opened object stream.
@@ -33,10 +34,16 @@ type pdfPacked struct {
 func (c *conversion) openPDF(body []byte) (*pdfFile, error) {
 	f := &pdfFile{c: c, b: body, at: map[int]int{}, packed: map[int][2]int{}, loaded: map[int]any{}, streams: map[int]*pdfPacked{}, trailer: pdfDict{}}
 	f.scan()
-	f.unpackStreams()
+	f.readTrailers()
 	if f.trailer["Encrypt"] != nil {
-		return nil, fmt.Errorf("PDF document: %w", ErrEncrypted)
+		crypt, err := f.openCrypt()
+		if err != nil {
+			return nil, err
+		}
+		clear(f.loaded) // what was read so far was not decrypted
+		f.crypt = crypt
 	}
+	f.unpackStreams()
 	if len(f.at) == 0 {
 		return nil, fmt.Errorf("PDF document without objects: %w", ErrMalformed)
 	}
@@ -71,7 +78,7 @@ func (f *pdfFile) scan() {
 }
 
 func (f *pdfFile) merge(d pdfDict) {
-	for _, k := range []pdfName{"Root", "Info", "Encrypt"} {
+	for _, k := range []pdfName{"Root", "Info", "Encrypt", "ID"} {
 		if d[k] != nil {
 			f.trailer[k] = d[k]
 		}
@@ -102,8 +109,16 @@ func objectBefore(b []byte, i int) (number int, ok bool) {
 	return number, err == nil && number < 1<<30
 }
 
-// unpackStreams notes the objects in object streams, and takes the trailer from cross-reference streams.
-func (f *pdfFile) unpackStreams() {
+// readTrailers takes the trailer from cross-reference streams too, which are never encrypted.
+func (f *pdfFile) readTrailers() {
+	f.eachStream("XRef", func(_ int, s *pdfStream) { f.merge(s.dict) })
+}
+
+// unpackStreams notes the objects in object streams.
+func (f *pdfFile) unpackStreams() { f.eachStream("ObjStm", f.index) }
+
+// eachStream calls do for the streams of a type.
+func (f *pdfFile) eachStream(kind pdfName, do func(int, *pdfStream)) {
 	numbers := make([]int, 0, len(f.at))
 	for n := range f.at {
 		numbers = append(numbers, n)
@@ -112,21 +127,14 @@ func (f *pdfFile) unpackStreams() {
 	sortBy(numbers, func(n int) int { return f.at[n] })
 	for _, n := range numbers {
 		end := min(len(f.b), f.at[n]+2048)
-		if chunk := f.b[f.at[n]:end]; !bytes.Contains(chunk, []byte("ObjStm")) && !bytes.Contains(chunk, []byte("XRef")) {
+		if chunk := f.b[f.at[n]:end]; !bytes.Contains(chunk, []byte(kind)) {
 			continue
 		}
 		if f.c.stop() {
 			return
 		}
-		s, ok := f.load(n).(*pdfStream)
-		if !ok {
-			continue
-		}
-		switch s.dict["Type"] {
-		case pdfName("XRef"):
-			f.merge(s.dict)
-		case pdfName("ObjStm"):
-			f.index(n, s)
+		if s, ok := f.load(n).(*pdfStream); ok && s.dict["Type"] == kind {
+			do(n, s)
 		}
 	}
 }
@@ -167,6 +175,9 @@ func (f *pdfFile) load(n int) any {
 		o = l.object()
 	} else if at, ok := f.at[n]; ok {
 		o = f.parse(at)
+		if f.crypt != nil {
+			o = f.crypt.open(n, o, 0)
+		}
 	}
 	if _, ok := o.(pdfWord); ok {
 		o = nil
