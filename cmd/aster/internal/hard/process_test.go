@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -261,9 +260,6 @@ func (p *program) goroutines() map[string]int {
 	}
 	return counts
 }
-
-// hasProc says whether processes can be looked at here.
-func hasProc() bool { return runtime.GOOS == "linux" }
 
 // exists reports whether a path exists.
 func exists(path string) bool {
