@@ -1,12 +1,15 @@
 package daemon
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -93,14 +96,13 @@ func (c *Client) callTool(ctx context.Context, req *mcp.CallToolRequest) (*mcp.C
 	if meta == nil {
 		meta = mcp.Meta{}
 	}
-	delete(meta, "progressToken")
-	delete(meta, metaDefinition)
+	maps.DeleteFunc(meta, func(key string, _ any) bool { return ownKey(key) })
 	sum, err := c.decided(ctx, name)
 	switch {
 	case errors.Is(err, errUnknownTool):
 		return nil, unknownTool(name)
 	case err != nil:
-		return failed(name + " was not called: " + err.Error()), nil
+		return failed(req, name+" was not called: "+err.Error())
 	case sum != "":
 		meta[metaDefinition] = sum
 	}
@@ -116,24 +118,30 @@ func (c *Client) callTool(ctx context.Context, req *mcp.CallToolRequest) (*mcp.C
 	for try := 1; ; try++ {
 		w, err := c.current(ctx)
 		if err != nil {
-			return failed(name + " was not called: " + err.Error()), nil
+			return failed(req, name+" was not called: "+err.Error())
 		}
 		raw, err := w.call(ctx, "tools/call", params)
 		if errors.Is(err, errLinkLost) {
 			if <-w.done; reads && try < joinTries && sleep(ctx, pollEvery) {
 				continue
 			}
-			return failed("outcome unknown, not retried: " + err.Error() + " before the tool answered"), nil
+			return failed(req, "outcome unknown, not retried: "+err.Error()+" before the tool answered")
 		}
 		switch {
 		case err == nil:
 		case ctx.Err() != nil:
-			return failed("cancelled"), nil
+			return failed(req, "cancelled")
 		default:
 			return nil, err
 		}
-		return decodeResult(raw)
+		return decodeResult(req, raw)
 	}
+}
+
+// ownKey reports whether a key of a call's _meta is between the client and this process: the
+// session with the daemon is one of its own, which the SDK would take for another.
+func ownKey(key string) bool {
+	return key == "progressToken" || key == metaDefinition || strings.HasPrefix(key, "io.modelcontextprotocol/")
 }
 
 type callParams struct {
@@ -143,9 +151,9 @@ type callParams struct {
 }
 
 // decodeResult keeps structured content as it was sent.
-func decodeResult(raw json.RawMessage) (*mcp.CallToolResult, error) {
+func decodeResult(req *mcp.CallToolRequest, raw json.RawMessage) (*mcp.CallToolResult, error) {
 	res := &mcp.CallToolResult{}
-	if err := json.Unmarshal(raw, res); err != nil {
+	if err := json.Unmarshal(completed(req, raw), res); err != nil {
 		return nil, fmt.Errorf("the daemon's answer: %w", err)
 	}
 	if res.StructuredContent != nil {
@@ -160,8 +168,34 @@ func decodeResult(raw json.RawMessage) (*mcp.CallToolResult, error) {
 	return res, nil
 }
 
-func failed(text string) *mcp.CallToolResult {
-	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: text}}}
+// versionRounds is the first revision whose results say that they are complete.
+const versionRounds = "2026-07-28"
+
+// completed says in a result that it is complete, where the client's revision has that: the
+// SDK does it for tools of its own server, and leaves no other way to the field.
+func completed(req *mcp.CallToolRequest, raw json.RawMessage) json.RawMessage {
+	if req.Session == nil {
+		return raw
+	}
+	p := req.Session.InitializeParams()
+	rest, ok := bytes.CutPrefix(bytes.TrimSpace(raw), []byte("{"))
+	if p == nil || p.ProtocolVersion < versionRounds || !ok {
+		return raw
+	}
+	begin := []byte(`{"resultType":"complete",`)
+	if len(bytes.TrimSpace(rest)) == 1 { // the closing brace
+		begin = begin[:len(begin)-1]
+	}
+	return slices.Concat(begin, rest)
+}
+
+// failed is the answer where the daemon gave none.
+func failed(req *mcp.CallToolRequest, text string) (*mcp.CallToolResult, error) {
+	raw, err := json.Marshal(&mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: text}}})
+	if err != nil {
+		return nil, err
+	}
+	return decodeResult(req, raw)
 }
 
 // onProgress has send hear of the progress of a call with the token own, until stop.

@@ -172,9 +172,30 @@ func (t *lineTransport) Read(context.Context) (jsonrpc.Message, error) {
 			return nil, err
 		}
 		if len(bytes.TrimSpace(line)) > 0 {
-			return jsonrpc.DecodeMessage(line)
+			return decodeMessage(line)
 		}
 	}
+}
+
+// decodeMessage reads what a [Client] sends, which are requests; the SDK's own way takes
+// several buffers of 32 KiB for each.
+func decodeMessage(line []byte) (jsonrpc.Message, error) {
+	var m struct {
+		Version string          `json:"jsonrpc"`
+		ID      *int64          `json:"id"`
+		Method  string          `json:"method"`
+		Params  json.RawMessage `json:"params"`
+	}
+	if json.Unmarshal(line, &m) != nil || m.Version != "2.0" || m.Method == "" {
+		return jsonrpc.DecodeMessage(line)
+	}
+	req := &jsonrpc.Request{Method: m.Method, Params: m.Params}
+	if m.ID == nil {
+		return req, nil
+	}
+	var err error
+	req.ID, err = jsonrpc.MakeID(float64(*m.ID))
+	return req, err
 }
 
 // Write implements [mcp.Connection].
