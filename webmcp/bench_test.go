@@ -59,7 +59,7 @@ func startWireAt(b *testing.B, home string, args ...string) *wire {
 		b.Fatal(err)
 	}
 	w := &wire{cmd: exec.Command(exe, append([]string{"mcp", "serve", "webmcp"}, args...)...), wait: map[int]chan []byte{}, list: make(chan struct{}, 1000)}
-	w.cmd.Env = append(os.Environ(), "ASTER_HOME="+home)
+	w.cmd.Env = append(os.Environ(), "ASTER_HOME="+home, "ASTER_DAEMON=off")
 	w.cmd.Stderr = os.Stderr
 	if w.in, err = w.cmd.StdinPipe(); err != nil {
 		b.Fatal(err)
