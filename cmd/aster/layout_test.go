@@ -55,7 +55,7 @@ var rules = []rule{
 	{"websrv/internal/readable", []string{"github.com/PuerkitoBio/goquery", "github.com/andybalholm/cascadia", "golang.org/x/net/html/...", "golang.org/x/net/publicsuffix", "golang.org/x/text/...",
 		"codeberg.org/readeck/go-readability/v2/...", "github.com/JohannesKaufmann/html-to-markdown/v2/..."}, []string{"net/http", "os/exec"}, "it turns bytes into text"},
 	{"websrv/internal/readable/train", []string{module + "/websrv/internal/readable", "golang.org/x/net/html/..."}, []string{"net/http", "os/exec"}, "it fits weights to labelled pages"},
-	{"websrv/internal/content", []string{"golang.org/x/net/html/...", "golang.org/x/text/...", "github.com/mmcdole/gofeed/...", "github.com/wlynxg/chardet/..."},
+	{"websrv/internal/content", []string{"golang.org/x/net/html/...", "golang.org/x/text/...", "github.com/mmcdole/gofeed/...", "github.com/gogs/chardet/..."},
 		[]string{"os/exec"}, "it turns bytes into text"},
 	{"websrv/internal/robots", nil, []string{"os", "os/exec"}, "it reads a file's text"},
 	{"websrv/internal/sitemap", []string{module + "/websrv/internal/robots", "github.com/mmcdole/gofeed/..."}, []string{"os/exec"}, "it reads a file's text"},

@@ -7,24 +7,17 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/wlynxg/chardet"
 	"golang.org/x/net/html/charset"
 	"golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/encoding/unicode/utf32"
 )
 
 const (
-	// guessBytes is the least body that is worth a guess, guessAtMost what the guess reads.
-	guessBytes  = 512
-	guessAtMost = 64 << 10
 	// metaBytes is where HTML may declare its encoding (HTML standard, prescan).
 	metaBytes = 1024
 	// brokenShare is how many bytes per broken UTF-8 sequence make a declared UTF-8 unbelievable.
 	brokenShare = 200
-	// sureEnough is the confidence from which a guess is taken.
-	sureEnough = 0.6
 )
 
 // Decode returns body as UTF-8 without byte order mark, and the name of the encoding it was in.
@@ -107,22 +100,6 @@ func believable(body []byte) bool {
 		i += n
 	}
 	return broken == 0 || wide > broken && broken*brokenShare < len(body)
-}
-
-func guess(body []byte) (string, encoding.Encoding) {
-	if len(body) >= guessBytes {
-		r := chardet.Detect(head(body, guessAtMost))
-		if r.Confidence >= sureEnough {
-			label := r.Charset
-			if strings.EqualFold(label, "maccyrillic") || strings.EqualFold(label, "x-mac-cyrillic") {
-				label = "windows-1251" // the letters are nearly the same, and no page is in the other
-			}
-			if enc, name := charset.Lookup(label); enc != nil && name != "utf-8" && name != "replacement" && !strings.HasPrefix(name, "utf-16") {
-				return name, enc
-			}
-		}
-	}
-	return "windows-1252", charmap.Windows1252
 }
 
 func headerCharset(contentType string) string {
