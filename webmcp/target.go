@@ -24,7 +24,9 @@ type Target struct {
 }
 
 // Target says what a request calls. Its error is for the client; nothing is called then.
+// The first waits for what the open pages offer, for ListWait at most.
 func (s *Server) Target(ctx context.Context, req *mcp.CallToolRequest) (Target, error) {
+	s.becomeReady(ctx)
 	name, args := req.Params.Name, req.Params.Arguments
 	switch {
 	case s.opts.Expose == ExposeTools:
@@ -57,6 +59,7 @@ type boundKey struct{}
 
 // Bind gives the context of a call the page's tool that was decided on. The call is
 // refused if the name has come to mean another: of another page, origin or definition.
+// Of the zero Target it is refused if the name has come to mean any.
 func (t *Target) Bind(ctx context.Context) context.Context {
 	return context.WithValue(ctx, boundKey{}, t.Tool)
 }
@@ -64,7 +67,10 @@ func (t *Target) Bind(ctx context.Context) context.Context {
 // checkBound returns an error if t is not what the context is bound to.
 func checkBound(ctx context.Context, t NamedTool) error {
 	bound, ok := ctx.Value(boundKey{}).(*PageTool)
-	if ok && (bound == nil || !sameOffer(bound, t.PageTool)) {
+	if ok && bound == nil {
+		return fmt.Errorf("%s was not called: it appeared after the call was decided on; list the tools again", t.Name)
+	}
+	if ok && !sameOffer(bound, t.PageTool) {
 		return fmt.Errorf("%s was not called: its page navigated or changed it after the call was decided on; list the tools again", t.Name)
 	}
 	return nil

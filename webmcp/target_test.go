@@ -3,6 +3,7 @@ package webmcp_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -77,6 +78,22 @@ func TestCallStaysWithItsTarget(t *testing.T) {
 			return tool != nil && !strings.Contains(tool.Origin, "b.localhost")
 		})
 	}
+
+	// One that was not there when the call was decided on is not called either.
+	between = func() {
+		p.Navigate(t, r.Page("/late", script(register("late", "() => 'late'"))))
+		for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+			list, err := r.client.ListTools(t.Context(), nil)
+			if err == nil && slices.ContainsFunc(list.Tools, func(t *mcp.Tool) bool { return t.Name == "late" }) {
+				return
+			}
+		}
+	}
+	if res, err := r.client.CallTool(t.Context(), &mcp.CallToolParams{Name: "late"}); err == nil && !res.IsError {
+		t.Errorf("a call reached a tool that nobody had decided on: %v", res.Content)
+	}
+	between = func() {}
+	wantText(t, r.call(t, "late", nil), false, "late")
 }
 
 // browserOrigin is the origin of the rig's own pages.

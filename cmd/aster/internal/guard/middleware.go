@@ -51,6 +51,9 @@ func (g *Guard) Middleware(resolve func(context.Context, *mcp.CallToolRequest) (
 				return errorResult(err), nil
 			}
 			if res.Free {
+				if res.Bind != nil {
+					ctx = res.Bind(ctx)
+				}
 				return next(ctx, method, r)
 			}
 			return g.serve(ctx, req, &res, next)

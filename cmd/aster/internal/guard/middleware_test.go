@@ -287,13 +287,17 @@ func TestServersStatePassesUntouched(t *testing.T) {
 }
 
 func TestEnvelope(t *testing.T) {
+	free := false
 	resolve := func(_ context.Context, req *mcp.CallToolRequest) (guard.Resolved, error) {
 		var in struct {
 			Name      string          `json:"name"`
 			Arguments json.RawMessage `json:"arguments"`
 		}
 		if err := json.Unmarshal(req.Params.Arguments, &in); err != nil || in.Name == "" {
-			return guard.Resolved{Free: in.Name == ""}, err
+			return guard.Resolved{Free: in.Name == "", Bind: func(ctx context.Context) context.Context {
+				free = true
+				return ctx
+			}}, err
 		}
 		if in.Name == "none" {
 			return guard.Resolved{}, errors.New("no such tool in this session")
@@ -332,6 +336,9 @@ func TestEnvelope(t *testing.T) {
 	}
 	if n := len(r.record.all()); n != 6 {
 		t.Errorf("%d entries for three guarded calls, want 6", n)
+	}
+	if !free {
+		t.Error("the context of a free call is not bound to what was resolved")
 	}
 }
 

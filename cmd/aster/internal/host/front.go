@@ -126,7 +126,7 @@ func (f *Front) resolve(ctx context.Context, req *mcp.CallToolRequest) (guard.Re
 		return guard.Resolved{}, err
 	}
 	if t.Tool == nil {
-		return guard.Resolved{Free: true}, nil
+		return guard.Resolved{Free: true, Bind: t.Bind}, nil
 	}
 	if !t.Direct && !f.allowed(t.Tool.Name) {
 		return guard.Resolved{}, fmt.Errorf("there is no tool %q", CleanText(t.Tool.Name))

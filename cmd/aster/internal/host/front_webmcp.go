@@ -20,8 +20,11 @@ type PageTools interface {
 func ResolvePages(pages PageTools) func(context.Context, *mcp.CallToolRequest) (Target, error) {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (Target, error) {
 		t, err := pages.Target(ctx, req)
-		if err != nil || t.Definition == nil {
+		if err != nil {
 			return Target{}, err
+		}
+		if t.Definition == nil { // nothing is called, and nothing that appears meanwhile
+			return Target{Bind: t.Bind}, nil
 		}
 		out := Target{Tool: t.Definition, Arguments: t.Arguments, Direct: t.Direct}
 		if t.Tool != nil {
