@@ -7,12 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/aster-mcp/aster/cmd/aster/internal/filelock"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/aster-mcp/aster/cmd/aster/internal/filelock"
 )
 
 // ErrPins is the error of a file of pins that cannot be understood.

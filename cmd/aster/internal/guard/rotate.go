@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/aster-mcp/aster/cmd/aster/internal/filelock"
 	"io"
 	"io/fs"
 	"os"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"github.com/aster-mcp/aster/bridge"
+	"github.com/aster-mcp/aster/cmd/aster/internal/filelock"
 )
 
 // Defaults of LogOptions, and bounds.
