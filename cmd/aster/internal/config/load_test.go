@@ -227,6 +227,7 @@ func TestErrors(t *testing.T) {
 		{"several, the second", "mcp:\n  search_limit: x\n  context_tokens: 0\n", "3:19: mcp.context_tokens must be at least 1"},
 		{"quoted number", "mcp:\n  search_limit: \"5\"\n", `2:17: mcp.search_limit must be a whole number, and is a text; leave the quotes out` + "\n  2 |   search_limit: \"5\"\n    |                 ^^^"},
 		{"yes", "mcp: {show_disabled: yes}\n", `1:22: mcp.show_disabled must be true or false, and is a text; write true`},
+		{"large number for a text", "mcp: {web: {user_agent: -99999999999999999999}}\n", `mcp.web.user_agent must be a text, and is a whole number; put it in quotes: "-99999999999999999999"`},
 		{"number for a text", "mcp: {web: {user_agent: 5}}\n", `mcp.web.user_agent must be a text, and is a whole number; put it in quotes: "5"`},
 		{"text for a list", "mcp: {tools: {deny: web}}\n", `mcp.tools.deny must be a list, and is a text; write ["web"]`},
 		{"list for a map", "mcp: [a]\n", f + "1:6: mcp must be a map, and is a list"},

@@ -166,6 +166,9 @@ func (c *converter) node(a ast.Node, depth int) *node {
 		n.kind, n.text = kindFloat, a.GetToken().Value
 	case *ast.StringNode:
 		n.kind, n.text, n.quote = kindString, a.Value, quoteOf(a.GetToken())
+		if n.quote == 0 && digits(n.text) { // a number beyond 64 bits, which the parser leaves as text
+			n.kind = kindInt
+		}
 	case *ast.LiteralNode:
 		n.kind, n.quote = kindString, '|'
 		if a.Value != nil {
@@ -196,6 +199,14 @@ func (c *converter) node(a ast.Node, depth int) *node {
 		c.fail(m, 1, "", "%s cannot be used here", strings.ToLower(a.Type().String()))
 	}
 	return n
+}
+
+// digits reports whether a text is nothing but a whole number.
+func digits(text string) bool {
+	if text != "" && (text[0] == '-' || text[0] == '+') {
+		text = text[1:]
+	}
+	return text != "" && strings.Trim(text, "0123456789") == ""
 }
 
 func quoteOf(t *token.Token) byte {

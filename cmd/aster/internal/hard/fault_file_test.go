@@ -20,6 +20,7 @@ func TestFileFaults(t *testing.T) {
 		{name: "read-only-home", did: "the program's directory, and all in it, can be read only", run: faultReadOnly},
 		{name: "no-home", did: "the program's directory cannot be: below a file, below /proc, on a device", run: faultNoHome},
 		{name: "damaged-files", did: "each file that the program keeps is cut, emptied, filled with noise or made a directory", run: faultDamaged},
+		{name: "edits-at-once", did: "8 processes add a server to one file at once", run: faultEdits},
 		{name: "signals", did: fmt.Sprintf("TERM and KILL at %d random moments, in calls and in edits", pick(8, 200)), run: faultSignals},
 		{name: "clock", did: "files of the future and of 1970: the record, approvals, lists", run: faultClock},
 	})

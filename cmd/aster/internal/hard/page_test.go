@@ -174,6 +174,7 @@ func pageInject(a *arena) {
 		Tools []struct {
 			Name, Title, Description string
 			Annotations              struct{ Title string }
+			InputSchema              any
 			Meta                     map[string]any `json:"_meta"`
 		}
 	}
@@ -182,7 +183,7 @@ func pageInject(a *arena) {
 	}
 	texts := []string{s.call("webmcp_tabs", `{}`).text(), s.call("webmcp_tools", `{}`).text()}
 	for _, t := range list.Tools {
-		texts = append(texts, t.Name, t.Title, t.Description, t.Annotations.Title, fmt.Sprint(t.Meta))
+		texts = append(texts, t.Name, t.Title, t.Description, t.Annotations.Title, fmt.Sprint(t.InputSchema), fmt.Sprint(t.Meta))
 		if t.Name == name && !strings.Contains(t.Description, "inject.localhost") {
 			a.Errorf("the description does not say whose words it has: %q", t.Description)
 		}
@@ -198,7 +199,7 @@ func pageInject(a *arena) {
 	if out, _, _ := a.run([]string{"ASTER_WEBMCP_CDP_URL=" + s.b.WS}, "mcp", "log"); strings.ContainsAny(out, "\x1b\x07\u202e") {
 		a.Errorf("the terminal gets %.300q", out)
 	}
-	a.holds("no control or hidden letter in names, titles and descriptions; descriptions and results name their origin")
+	a.holds("no control or hidden letter in names, titles, descriptions and schemas; descriptions and results name their origin")
 	s.close()
 }
 

@@ -241,6 +241,11 @@ func (h *endpoint) readBody(w http.ResponseWriter, r *http.Request) bool {
 		r.Body = http.NoBody
 		return true
 	}
+	if r.ContentLength > h.o.MaxBodyBytes {
+		w.Header().Set("Connection", "close")
+		h.refuse(w, r, http.StatusRequestEntityTooLarge, fmt.Sprintf("a request has at most %d bytes", h.o.MaxBodyBytes))
+		return false
+	}
 	rc := http.NewResponseController(w)
 	if err := rc.SetReadDeadline(time.Now().Add(h.o.BodyTimeout)); err != nil {
 		h.refuse(w, r, http.StatusInternalServerError, "no time limit can be set")

@@ -202,15 +202,17 @@ func TestHTTPRefuses(t *testing.T) {
 // makes room.
 func TestHTTPBounds(t *testing.T) {
 	addr, _ := serveHTTP(t, &host.HTTPOptions{Token: testToken, BodyTimeout: 200 * time.Millisecond, MaxSessions: 2})
-	conn, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", host.HTTPPath, addr, testToken)
-	conn.SetReadDeadline(time.Now().Add(20 * time.Second))
-	if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, "408") {
-		t.Errorf("a slow body: %q %v, want 408", line, err)
+	for length, want := range map[string]string{"100": "408", "99999999999": "413"} {
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %s\r\n\r\n{", host.HTTPPath, addr, testToken, length)
+		conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+		if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, want) {
+			t.Errorf("a body of %s bytes that does not come: %q %v, want %s", length, line, err, want)
+		}
 	}
 	var first string
 	for i := range 3 {
