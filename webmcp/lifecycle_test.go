@@ -81,7 +81,7 @@ func TestKilledAster(t *testing.T) {
 		home := t.TempDir()
 		start := func() (*exec.Cmd, *mcp.ClientSession) {
 			cmd := exec.Command(exe, "mcp", "serve", "webmcp", "--cdp-url", cb.HTTP)
-			cmd.Env = append(os.Environ(), "ASTER_HOME="+home)
+			cmd.Env = append(os.Environ(), "ASTER_HOME="+home, "ASTER_DAEMON=off")
 			cmd.Stderr = os.Stderr
 			cs, err := mcp.NewClient(&mcp.Implementation{Name: "t", Version: "0"}, nil).Connect(context.Background(), &mcp.CommandTransport{Command: cmd}, nil)
 			if err != nil {
@@ -128,7 +128,7 @@ func TestFirstRequestHasTheOpenPages(t *testing.T) {
 	cb.NewPage(t, s.At("localhost", "/tools.html"))
 	start := func() *rig {
 		cmd := exec.Command(exe, "mcp", "serve", "webmcp", "--cdp-url", cb.HTTP)
-		cmd.Env = append(os.Environ(), "ASTER_HOME="+t.TempDir())
+		cmd.Env = append(os.Environ(), "ASTER_HOME="+t.TempDir(), "ASTER_DAEMON=off")
 		cs, err := mcp.NewClient(&mcp.Implementation{Name: "t", Version: "0"}, nil).Connect(context.Background(), &mcp.CommandTransport{Command: cmd}, nil)
 		if err != nil {
 			t.Fatal(err)
