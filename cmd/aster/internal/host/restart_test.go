@@ -55,6 +55,12 @@ func TestRestart(t *testing.T) {
 	if before.State != source.Connected {
 		t.Fatal(before)
 	}
+	// The list is written behind the server's start.
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if list, err := host.OpenLists(state).Load(c.Servers[0]); list != nil && err == nil {
+			break
+		}
+	}
 	if kept, err := host.Restart(state, "child"); !kept || err != nil {
 		t.Errorf("kept %v, %v", kept, err)
 	}
