@@ -354,10 +354,10 @@ func TestExpose(t *testing.T) {
 	for _, expose := range []string{webmcp.ExposeFixed, webmcp.ExposeTools} {
 		t.Run(expose, func(t *testing.T) {
 			r := &rig{Server: cdptest.Serve(t), browser: cdptest.Shared(t, false)}
-			r.browser.NewPage(t, r.Page("/e", script(`addEventListener('load', () => setTimeout(() => {`+register("e", "() => 'e'")+`}, 500))`)))
 			if expose == webmcp.ExposeTools {
 				r.attachQuiet(t, func(o *webmcp.Options) { o.Expose = expose })
-				r.browser.NewPage(t, r.Page("/e2", script(register("e2", "() => 'e2'"))))
+				// Nothing tells when the browser is attached, so the page waits for its API.
+				r.browser.NewPage(t, r.Page("/e2", script(`(function look() { if (document.modelContext) {`+register("e2", "() => 'e2'")+`} else setTimeout(look, 10); })()`)))
 				deadline := time.Now().Add(patience)
 				for !strings.Contains(strings.Join(r.names(t), " "), "e2") {
 					if time.Now().After(deadline) {

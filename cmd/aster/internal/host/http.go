@@ -14,6 +14,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -31,6 +32,7 @@ const (
 	maxHTTPHeaderBytes  = 64 << 10
 	httpConnectionIdle  = 2 * time.Minute
 	httpShutdownTimeout = 500 * time.Millisecond
+	httpOpenTimeout     = 5 * time.Second // for those that open a session at the same time
 )
 
 // firstStateless is the first revision of MCP that has no sessions.
@@ -113,11 +115,14 @@ type endpoint struct {
 	stateful  http.Handler
 	stateless http.Handler
 	running   atomic.Int64 // requests
-	opening   atomic.Int64 // of those, the ones that may open a session
+
+	mu      sync.Mutex
+	opening int           // requests that may open a session; guarded by mu
+	opened  chan struct{} // closed when one of those has ended; guarded by mu
 }
 
 func newEndpoint(srv *mcp.Server, addr net.Addr, opts *HTTPOptions) *endpoint {
-	h := &endpoint{srv: srv}
+	h := &endpoint{srv: srv, opened: make(chan struct{})}
 	if opts != nil {
 		h.o = *opts
 	}
@@ -177,13 +182,50 @@ func (h *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.Method == http.MethodPost && r.Header.Get("Mcp-Session-Id") == "" {
-		defer h.opening.Add(-1)
-		if int(h.opening.Add(1))+h.sessions() > h.o.MaxSessions {
+		if !h.open(r.Context()) {
 			h.refuse(w, r, http.StatusServiceUnavailable, "too many clients are connected")
 			return
 		}
+		defer h.openedOne()
 	}
 	h.stateful.ServeHTTP(w, r)
+}
+
+// open reports whether a request may open a session. A session that is being opened may
+// count twice, as a request and as a session already: where only such are in the way, open
+// waits for them.
+func (h *endpoint) open(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, httpOpenTimeout)
+	defer cancel()
+	for {
+		h.mu.Lock()
+		sessions := h.sessions()
+		if sessions >= h.o.MaxSessions {
+			h.mu.Unlock()
+			return false
+		}
+		if h.opening+sessions < h.o.MaxSessions {
+			h.opening++
+			h.mu.Unlock()
+			return true
+		}
+		opened := h.opened
+		h.mu.Unlock()
+		select {
+		case <-opened:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// openedOne ends a request that might open a session.
+func (h *endpoint) openedOne() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.opening--
+	close(h.opened)
+	h.opened = make(chan struct{})
 }
 
 // sessions counts the sessions that have an ID; others belong to one request.

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -147,7 +148,8 @@ func send(t *testing.T, addr, method, path, body string, header ...string) (int,
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
+		return 0, err.Error()
 	}
 	defer res.Body.Close()
 	text, _ := io.ReadAll(res.Body)
@@ -232,6 +234,24 @@ func TestHTTPBounds(t *testing.T) {
 	}
 	if code, text := send(t, addr, "POST", host.HTTPPath, initialize(1, "2025-11-25")); code != 200 {
 		t.Errorf("after one left: %d %s", code, text)
+	}
+}
+
+// As many clients as fit may come at once: one that is being counted twice is in nobody's way.
+func TestHTTPClientsAtOnce(t *testing.T) {
+	const clients = 40
+	addr, _ := serveHTTP(t, &host.HTTPOptions{Token: testToken, MaxSessions: clients})
+	var wg sync.WaitGroup
+	for i := range clients {
+		wg.Go(func() {
+			if code, text := send(t, addr, "POST", host.HTTPPath, initialize(1, "2025-11-25")); code != 200 {
+				t.Errorf("client %d: %d %s", i, code, text)
+			}
+		})
+	}
+	wg.Wait()
+	if code, _ := send(t, addr, "POST", host.HTTPPath, initialize(1, "2025-11-25")); code != 503 {
+		t.Errorf("one client more than fit: %d", code)
 	}
 }
 
