@@ -64,7 +64,7 @@ var rules = []rule{
 	{"cmd/aster", []string{internal + "cli"}, nil, "main only calls cli.Main"},
 	{"cmd/aster/examples/host", []string{module + "/bridge", module + "/bridge/chat", module + "/bridge/source", module + "/cdp", module + "/webmcp", module + "/websrv", module + "/shortcuts", sdk},
 		nil, "it shows what a host outside the module can do, so it may have nothing internal"},
-	{"cmd/aster/internal/cli", append(below("config", "host", "guard", "daemon"), module+"/bridge", module+"/bridge/source", module+"/cdp", module+"/webmcp", module+"/websrv", module+"/shortcuts", "github.com/spf13/cobra"),
+	{"cmd/aster/internal/cli", append(below("config", "host", "guard", "daemon", "ui"), module+"/bridge", module+"/bridge/source", module+"/cdp", module+"/webmcp", module+"/websrv", module+"/shortcuts", "github.com/spf13/cobra"),
 		nil, "it parses and prints; what speaks MCP is in host"},
 	{"cmd/aster/internal/filelock", nil, []string{"net", "os/exec"}, "it creates and removes one file"},
 	{"cmd/aster/internal/config", []string{internal + "filelock", "github.com/goccy/go-yaml/...", "github.com/bmatcuk/doublestar/v4"}, []string{"net/http", "os/exec"}, "reading a file starts nothing"},
@@ -73,6 +73,7 @@ var rules = []rule{
 	{"cmd/aster/internal/daemon", []string{module + "/webmcp", sdk}, nil, "it shares one attachment over a local socket"},
 	{"cmd/aster/internal/host", append(below("config", "upstream", "guard", "daemon"), module+"/bridge", module+"/bridge/chat", module+"/bridge/source", module+"/cdp", module+"/webmcp",
 		module+"/websrv", module+"/shortcuts", cdproto, sdk), nil, "it wires all servers and is below cli"},
+	{"cmd/aster/internal/ui", append(below("config", "guard", "host"), module+"/bridge", module+"/webmcp", sdk), []string{"os/exec"}, "it shows what is there and answers questions"},
 	{"cmd/aster/internal/hard", nil, nil, "it meets the program from outside only"},
 	{"cmd/aster/internal/hard/fake", nil, nil, "it must be able to send what no library would"},
 }
