@@ -22,7 +22,8 @@ var ErrLocked = errors.New("another process holds the lock")
 // Take takes a lock between processes: a file that only one can create, and whose
 // directory is made where it is missing. It works the same on every system and file
 // system that creates files exclusively. It waits up to two seconds; a lock left by a
-// process that died is taken over after ten. Any goroutine may call unlock, once.
+// process that died is taken over after ten, or at once where the clock was set back by as
+// much since. Any goroutine may call unlock, once.
 func Take(path string) (unlock func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
@@ -36,7 +37,7 @@ func Take(path string) (unlock func(), err error) {
 		if !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrPermission) {
 			return nil, err // on Windows a file that is just being removed refuses permission
 		}
-		if info, statErr := os.Stat(path); statErr == nil && time.Since(info.ModTime()) > stale {
+		if leftBehind(path) {
 			_ = os.Remove(path)
 			continue
 		}
@@ -47,4 +48,23 @@ func Take(path string) (unlock func(), err error) {
 			return nil, err
 		}
 	}
+}
+
+// leftBehind reports whether a lock is one of a process that died: too old, or from a time
+// that has not come, which is no live process's either, since none holds it for as long as
+// a clock takes to be set. The file system's own clock decides, which may be another
+// machine's.
+func leftBehind(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || time.Since(info.ModTime()).Abs() <= stale {
+		return false
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return false
+	}
+	defer os.Remove(f.Name())
+	now, err := f.Stat()
+	f.Close()
+	return err == nil && now.ModTime().Sub(info.ModTime()).Abs() > stale
 }

@@ -55,13 +55,22 @@ func TestLeftBehind(t *testing.T) {
 	if _, err := filelock.Take(path); !errors.Is(err, filelock.ErrLocked) {
 		t.Errorf("a fresh lock: %v", err)
 	}
-	old := time.Now().Add(-time.Minute)
-	if err := os.Chtimes(path, old, old); err != nil {
-		t.Fatal(err)
+	// From long ago, and from before the clock was set back.
+	for _, age := range []time.Duration{time.Minute, -time.Hour} {
+		when := time.Now().Add(-age)
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, when, when); err != nil {
+			t.Fatal(err)
+		}
+		unlock, err := filelock.Take(path)
+		if err != nil {
+			t.Fatalf("a lock of %v ago: %v", age, err)
+		}
+		unlock()
 	}
-	unlock, err := filelock.Take(path)
-	if err != nil {
-		t.Fatal(err)
+	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
 	}
-	unlock()
 }

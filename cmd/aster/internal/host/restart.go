@@ -47,7 +47,7 @@ func Restart(stateDir, server string) (kept bool, err error) {
 		wishes = nil // what is not understood cannot be obeyed either
 	}
 	wishes = slices.DeleteFunc(wishes, func(w restartWish) bool {
-		return w.Server == server || now.Sub(w.Time) > restartLifetime
+		return w.Server == server || now.Sub(w.Time).Abs() > restartLifetime // or the clock was set back
 	})
 	wishes = append(wishes, restartWish{server, now})
 	return n > 0, writeWishes(stateDir, wishes[max(0, len(wishes)-maxRestarts):])
@@ -93,11 +93,9 @@ func (s *Session) heedRestarts() {
 	if s.opts.StateDir == "" {
 		return
 	}
-	path, begun := filepath.Join(s.opts.StateDir, restartFile), time.Now()
-	var last time.Time
-	if fi, err := os.Stat(path); err == nil {
-		last = fi.ModTime()
-	}
+	path := filepath.Join(s.opts.StateDir, restartFile)
+	old, _ := readWishes(path) // one that is not understood is not obeyed later either
+	var last time.Time         // zero has the first look compare with what was read just now
 	tick := time.NewTicker(RestartEvery)
 	defer tick.Stop()
 	for {
@@ -116,11 +114,14 @@ func (s *Session) heedRestarts() {
 			s.log.Info("servers not started anew", "err", err)
 		}
 		for _, w := range wishes {
-			if w.Time.After(begun) {
+			// New is what was not there before: clocks can be set back.
+			if !slices.ContainsFunc(old, func(o restartWish) bool { return o.Server == w.Server && o.Time.Equal(w.Time) }) {
 				s.restart(w.Server)
 			}
 		}
-		begun = time.Now()
+		if err == nil {
+			old = wishes
+		}
 	}
 }
 

@@ -3,7 +3,11 @@ package host_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -71,6 +75,46 @@ func TestRestart(t *testing.T) {
 		if time.Now().After(end) {
 			t.Fatal("the running session did not start its server anew")
 		}
+	}
+}
+
+// TestRestartClock has the clock set back: what another clock wrote into the file lies in
+// the future, and the wish of now before the session's start.
+func TestRestartClock(t *testing.T) {
+	c, state := childConfig(t), t.TempDir()
+	file := filepath.Join(state, "restart.json")
+	wish := func(server string, when time.Time) string {
+		return fmt.Sprintf(`{"server":%q,"time":%q}`, server, when.Format(time.RFC3339Nano))
+	}
+	future := wish("child", time.Now().AddDate(1, 0, 0))
+	if err := os.WriteFile(file, []byte("["+future+"]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := childSession(t, c, state)
+	defer s.Close()
+	s.Start(t.Context())
+	before := s.Servers()[0].Status
+	if before.State != source.Connected {
+		t.Fatal(before)
+	}
+	text := "[" + future + "," + wish("child", time.Now().AddDate(-1, 0, 0)) + "]"
+	if err := errors.Join(os.WriteFile(file+".new", []byte(text), 0o600), os.Rename(file+".new", file)); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if now := s.Servers()[0].Status; now.State == source.Connected && now.PID != before.PID {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("a wish of before the session's start, by the clock, is not heeded")
+		}
+	}
+	if _, err := host.Restart(state, "other"); err != nil {
+		t.Fatal(err)
+	}
+	left, err := os.ReadFile(file)
+	if err != nil || strings.Contains(string(left), "child") {
+		t.Errorf("wishes of far away times stay: %s, %v", left, err)
 	}
 }
 
