@@ -32,6 +32,9 @@ type arena struct {
 	home string // ASTER_HOME
 	tmp  string // TMPDIR
 
+	capabilities string // of the case's clients, as JSON; "" is none
+	native       bool   // its browser has WebMCP of its own
+
 	mu       sync.Mutex
 	programs []*program
 	held     []string
@@ -88,6 +91,9 @@ func (c *attack) play(t *testing.T, heading string) {
 		rowsMu.Lock()
 		defer rowsMu.Unlock()
 		rows = append(rows, row{heading, c.name, c.did, strings.Join(a.held, "; "), strings.Join(a.figures, ", "), t.Failed(), time.Since(begun)})
+		if err := writeTable(); err != nil { // each time: a run that is cut short leaves its rows
+			t.Error(err)
+		}
 		os.RemoveAll(dir)
 	}()
 	c.run(a)
@@ -157,8 +163,11 @@ func (a *arena) eventually(within time.Duration, what string, holds func() bool)
 	}
 }
 
-// writeTable writes the rows to the file that ASTER_HARD_TABLE names.
-func writeTable(took time.Duration) error {
+// started is when the first case began, but for building.
+var started time.Time
+
+// writeTable writes the rows to the file that ASTER_HARD_TABLE names, with rowsMu held.
+func writeTable() error {
 	path := os.Getenv("ASTER_HARD_TABLE")
 	if path == "" {
 		return nil
@@ -176,7 +185,7 @@ func writeTable(took time.Duration) error {
 		figures := strings.TrimPrefix(r.figures+fmt.Sprintf(", %.1f s", r.took.Seconds()), ", ")
 		fmt.Fprintf(&b, "| %s/%s | %s | %s | %s |\n", r.heading, r.name, cell(r.did), cell(held), cell(figures))
 	}
-	fmt.Fprintf(&b, "\n%d cases, %d failed, %.0f s, seed %d\n", len(rows), failed, took.Seconds(), seed)
+	fmt.Fprintf(&b, "\n%d cases, %d failed, %.0f s, seed %d\n", len(rows), failed, time.Since(started).Seconds(), seed)
 	return os.WriteFile(path, []byte(b.String()), 0o600)
 }
 

@@ -4,6 +4,7 @@ package hard_test
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,7 +36,15 @@ type client struct {
 	notes   map[string]int // notifications and requests of the program, by method
 	stray   []string       // lines that are no message
 	over    bool           // the output has ended
+	asks    chan ask       // the program's requests; what finds no room is dropped
 	reading chan struct{}  // closed when it has
+}
+
+// ask is a request of the program's.
+type ask struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
 }
 
 // answer is a response.
@@ -78,7 +87,7 @@ func (a *arena) connect(env []string, args ...string) *client {
 }
 
 func newClient(p *program) *client {
-	c := &client{program: p, waiting: map[string]chan answer{}, notes: map[string]int{}, reading: make(chan struct{})}
+	c := &client{program: p, waiting: map[string]chan answer{}, notes: map[string]int{}, asks: make(chan ask, 64), reading: make(chan struct{})}
 	go c.read()
 	return c
 }
@@ -93,7 +102,7 @@ func (a *arena) open(env []string, args ...string) *client {
 
 func (c *client) initialize() answer {
 	c.a.Helper()
-	r := c.must("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"hard","version":"1"}}`)
+	r := c.must("initialize", `{"protocolVersion":"2025-11-25","capabilities":`+cmp.Or(c.a.capabilities, "{}")+`,"clientInfo":{"name":"hard","version":"1"}}`)
 	c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	return r
 }
@@ -131,6 +140,13 @@ func (c *client) take(line []byte) {
 	}
 	if r.Method != "" {
 		c.notes[r.Method]++
+		var q ask
+		if json.Unmarshal(line, &q) == nil && q.ID != nil {
+			select {
+			case c.asks <- q:
+			default:
+			}
+		}
 		return
 	}
 	if ch := c.waiting[string(r.ID)]; ch != nil {

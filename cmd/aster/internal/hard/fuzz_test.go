@@ -81,7 +81,7 @@ func TestFuzzTargets(t *testing.T) {
 		}})
 	}
 	for _, f := range targets {
-		cases = append(cases, attack{name: f.dir + "/" + f.name, did: "fuzzing for " + fuzzTime.String(), long: true, alone: true, run: func(a *arena) { f.run(a, root) }})
+		cases = append(cases, attack{name: f.dir + "/" + f.name, did: "fuzzing for " + fuzzTime.String() + " with one worker", long: true, run: func(a *arena) { f.run(a, root) }})
 	}
 	play(t, "fuzz", cases)
 }
@@ -99,7 +99,8 @@ func fuzzList(packages map[string][]string) string {
 var fuzzRuns = regexp.MustCompile(`execs: (\d+)`)
 
 func (f fuzzTarget) run(a *arena, root string) {
-	cmd := exec.CommandContext(a.Context(), "go", "test", "-run", "^$", "-fuzz", "^"+f.name+"$", "-fuzztime", fmt.Sprint(fuzzTime), f.dir)
+	// One worker each: as many targets as cores run beside each other.
+	cmd := exec.CommandContext(a.Context(), "go", "test", "-run", "^$", "-parallel", "1", "-fuzz", "^"+f.name+"$", "-fuzztime", fmt.Sprint(fuzzTime), f.dir)
 	cmd.Dir = root
 	out, err := cmd.CombinedOutput()
 	if err != nil {

@@ -71,12 +71,8 @@ func runMain(m *testing.M) int {
 			return 1
 		}
 	}
-	begun := time.Now()
+	started = time.Now()
 	code := m.Run()
 	cdptest.CloseShared()
-	if err := writeTable(time.Since(begun)); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
 	return code
 }

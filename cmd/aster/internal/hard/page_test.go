@@ -15,7 +15,7 @@ import (
 
 func TestPages(t *testing.T) {
 	cdptest.Require(t)
-	play(t, "pages", []attack{
+	cases := []attack{
 		{name: "forge", did: "a page looks for our traffic on every global, overwrites builtins, and calls DevTools' names", run: pageForge},
 		{name: "builtin-names", did: "a page names its tools webmcp_call, aster_mcp, __proto__, and with paths, controls and 10,000 letters", run: pageNames},
 		{name: "shadow", did: "two origins offer a tool of one name; one of them imitates the other's MCP name", run: pageShadow},
@@ -24,7 +24,19 @@ func TestPages(t *testing.T) {
 		{name: "exhaust", did: fmt.Sprintf("%d registrations, a schema of 1 MB, a result of 64 MB, a tool that never answers", pick(1000, 30000)), run: pageExhaust},
 		{name: "tabs", did: fmt.Sprintf("%d tabs with 10 tools each", pick(8, 200)), run: pageTabs},
 		{name: "die", did: "the renderer is killed in a call, the tab is closed in a call", run: pageDie},
-	})
+		{name: "approval", did: fmt.Sprintf("while the user is asked about a call, the page changes in %d ways: another origin, frame, tab, definition", len(approvalSwaps)), run: pageApproval},
+		{name: "local-network", did: "addresses of this machine and of files in schemas, results, titles and names of a page's tools", run: pageNetwork},
+	}
+	for _, c := range cases {
+		if c.name == "forge" { // looks for the shim
+			continue
+		}
+		run := c.run
+		c.name, c.did, c.long = "native-"+c.name, "the same under the browser's own WebMCP: "+c.did, c.name != "swap" && c.name != "approval"
+		c.run = func(a *arena) { a.native = true; run(a) }
+		cases = append(cases, c)
+	}
+	play(t, "pages", cases)
 }
 
 // site is pages of one test on hosts of its own, with a program that serves only them.
@@ -38,7 +50,7 @@ type site struct {
 // visit serves pages on HOST.localhost and hosts below it, and starts the program for them.
 func (a *arena) visit(host string, args ...string) *site {
 	a.Helper()
-	s := &site{Server: cdptest.Serve(a.T), b: cdptest.Shared(a.T, false), host: host + ".localhost"}
+	s := &site{Server: cdptest.Serve(a.T), b: cdptest.Shared(a.T, a.native), host: host + ".localhost"}
 	s.client = a.open(nil, append([]string{"mcp", "serve", "webmcp", "--cdp-url", s.b.WS, "--approve", "never", "--call-timeout", "3s",
 		"--origin", "http://" + s.host + ":*", "--origin", "http://*." + s.host + ":*"}, args...)...)
 	a.eventually(awaitTimeout, "no browser", func() bool {
