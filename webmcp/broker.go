@@ -27,8 +27,9 @@ const (
 	maxListed       = 2_000    // tools of one document in a list
 	maxListedFrames = 500      // frames in a list
 	maxChanges      = 1_000    // toolchange events for one message
-	// pathWait bounds the wait for a frame to say where it is.
-	pathWait = 2 * time.Second
+	// pathWait bounds the wait for a frame to say where it is. One that hangs holds up only
+	// those that ask for its tools; one that is slow, on a busy machine, must not be left out.
+	pathWait = 10 * time.Second
 )
 
 // broker is the state of what goes between documents of an attachment's tabs. All of it
