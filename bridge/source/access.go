@@ -28,8 +28,12 @@ func asking[R any](ctx context.Context, s *Source, meta *mcp.Meta, f func(contex
 		slot := c.slot(k, opts)
 		*meta = c.meta(slot, opts)
 		res, err := f(ctx, c.session)
-		if raw := c.tap.release(slot); err == nil && slot.input {
-			var none R
+		raw := c.tap.release(slot)
+		var none R
+		switch {
+		case slot.refused != "":
+			return none, badAnswer(slot)
+		case err == nil && slot.input:
 			return none, inputOf(raw)
 		}
 		return res, err

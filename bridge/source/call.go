@@ -66,7 +66,7 @@ func optionsOf(ctx context.Context) *CallOptions {
 // MaxCalls of them.
 //
 // A call that may have reached the server is not repeated. Errors: a *Failure,
-// one that wraps ErrCallTimeout or ctx's, an *InputRequired, or the server's *jsonrpc.Error, wrapped. Ending ctx
+// one that wraps ErrCallTimeout, ErrBadAnswer or ctx's, an *InputRequired, or the server's *jsonrpc.Error, wrapped. Ending ctx
 // tells the server to stop. opts may be nil.
 func (s *Source) Call(ctx context.Context, name string, arguments json.RawMessage, opts *CallOptions) (json.RawMessage, error) {
 	if opts == nil {
@@ -82,6 +82,8 @@ func (s *Source) Call(ctx context.Context, name string, arguments json.RawMessag
 		res, err := c.session.CallTool(ctx, params)
 		raw := c.tap.release(slot)
 		switch {
+		case slot.refused != "":
+			return nil, badAnswer(slot)
 		case err != nil:
 			return nil, err
 		case slot.input:
@@ -118,7 +120,7 @@ func request[R any](ctx context.Context, s *Source, f func(context.Context, *con
 // enter makes a request on this connection: with the clock running, and when one of its
 // slots is free.
 func enter[R any](ctx context.Context, s *Source, c *conn, f func(context.Context, *conn, *clock) (R, error)) (res R, err error) {
-	patience := limit(s.spec.CallTimeout, DefaultCallTimeout)
+	patience, dropped := limit(s.spec.CallTimeout, DefaultCallTimeout), c.tap.dropped()
 	ctx, clock := newClock(ctx, patience, &c.asking)
 	defer clock.stop()
 	ctx, cancel := until(ctx, c.closing)
@@ -130,9 +132,14 @@ func enter[R any](ctx context.Context, s *Source, c *conn, f func(context.Contex
 	}
 	if err != nil && timedOut(ctx) {
 		err = fmt.Errorf("%w: %s", ErrCallTimeout, patience.Round(time.Millisecond))
+		if n := c.tap.dropped() - dropped; n > 0 {
+			err = fmt.Errorf("%w (%s that came meanwhile could not be read)", err, count(n, "message"))
+		}
 	}
 	return res, err
 }
+
+func badAnswer(s *slot) error { return fmt.Errorf("%w: %s", ErrBadAnswer, s.refused) }
 
 // slot makes the slot of a request whose progress keeps the clock going.
 func (c *conn) slot(k *clock, opts *CallOptions) *slot {
@@ -214,7 +221,7 @@ func (s *Source) explain(ctx context.Context, c *conn, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("%s: %w", s.spec.Name, ctx.Err())
-	case errors.As(err, &f), errors.Is(err, ErrCallTimeout), errors.Is(err, ErrClosed), c == nil:
+	case errors.As(err, &f), errors.Is(err, ErrCallTimeout), errors.Is(err, ErrBadAnswer), errors.Is(err, ErrClosed), c == nil:
 		return fmt.Errorf("%s: %w", s.spec.Name, err)
 	case isAnswer(err):
 		return &callError{s.spec.Name + ": " + oneLine(s.redact.clean(rpcText(err)), maxDetail), err}

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -125,7 +126,7 @@ func (w *web) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := w.checkOrigin(req.URL); err != nil {
 		return nil, err
 	}
-	method := w.look(req)
+	method, id := w.look(req)
 	ctx, cancel := context.WithCancel(req.Context())
 	out := req.Clone(ctx)
 	for _, k := range slices.Sorted(maps.Keys(w.headers)) {
@@ -149,7 +150,7 @@ func (w *web) RoundTrip(req *http.Request) (*http.Response, error) {
 		w.untrack(req)
 		return nil, err
 	}
-	w.read(resp, req)
+	w.read(resp, req, id)
 	return resp, nil
 }
 
@@ -215,19 +216,19 @@ func oauthBearer(h auth.OAuthHandler) func(context.Context, string) (string, err
 	}
 }
 
-// look shows the tap what is sent and returns its method.
-func (w *web) look(req *http.Request) string {
+// look shows the tap what is sent and returns its method and id.
+func (w *web) look(req *http.Request) (method, id string) {
 	if req.Method != http.MethodPost || req.GetBody == nil {
-		return ""
+		return "", ""
 	}
 	body, err := req.GetBody()
 	if err != nil {
-		return ""
+		return "", ""
 	}
 	defer body.Close()
 	message, err := io.ReadAll(body)
 	if err != nil {
-		return ""
+		return "", ""
 	}
 	return w.tap.outgoing(message)
 }
@@ -252,8 +253,9 @@ func (w *web) untrack(req *http.Request) {
 	}
 }
 
-// read puts a bounded body that passes the tap in place of the server's.
-func (w *web) read(resp *http.Response, req *http.Request) {
+// read puts a bounded body that passes the tap in place of the server's. id is that of the
+// request, "" if it has none.
+func (w *web) read(resp *http.Response, req *http.Request, id string) {
 	body := &webBody{r: resp.Body, raw: resp.Body, done: func() { w.untrack(req) }}
 	media, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
 	switch media = strings.ToLower(strings.TrimSpace(media)); {
@@ -263,9 +265,9 @@ func (w *web) read(resp *http.Response, req *http.Request) {
 		w.mu.Unlock()
 		body.r = io.LimitReader(resp.Body, maxErrorBytes)
 	case media == "text/event-stream":
-		body.r = newEventFilter(resp.Body, w.tap)
+		body.r = newEventFilter(resp.Body, w.tap, id)
 	case media == "application/json":
-		body.r = &jsonBody{r: resp.Body, tap: w.tap}
+		body.r = &jsonBody{r: resp.Body, tap: w.tap, id: id}
 	case req.Method == http.MethodPost && resp.StatusCode != http.StatusAccepted && resp.StatusCode != http.StatusNoContent:
 		// The SDK refuses other types unread.
 		first, _ := io.ReadAll(io.LimitReader(resp.Body, maxFirstBytes))
@@ -318,26 +320,15 @@ func (b *webBody) Close() error {
 type jsonBody struct {
 	r    io.Reader
 	tap  *tap
+	id   string // of the request, "" if it has none
 	rest []byte
 	err  error
 }
 
-// Read reads the message as the tap gives it. An over-long one is an error.
+// Read reads the message as the tap gives it. What cannot be taken ends the request.
 func (b *jsonBody) Read(p []byte) (int, error) {
 	if b.err == nil && b.rest == nil {
-		text, err := io.ReadAll(io.LimitReader(b.r, MaxMessageBytes+1))
-		switch {
-		case err != nil:
-			b.err = err
-		case len(text) > MaxMessageBytes:
-			b.tap.long.Store(true)
-			b.err = errLong
-		default:
-			b.err = io.EOF
-			if out := b.tap.incoming(text); len(out) > 0 {
-				b.rest = out[0]
-			}
-		}
+		b.rest, b.err = b.message()
 	}
 	if len(b.rest) > 0 {
 		n := copy(p, b.rest)
@@ -345,4 +336,26 @@ func (b *jsonBody) Read(p []byte) (int, error) {
 		return n, nil
 	}
 	return 0, b.err
+}
+
+// message reads it all. The error is io.EOF after a message.
+func (b *jsonBody) message() ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(b.r, MaxMessageBytes+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(text) > MaxMessageBytes:
+		_, m := b.tap.skip(b.id, text)
+		if m == nil {
+			return nil, errLong
+		}
+		return m, io.EOF
+	}
+	if out := b.tap.incoming(text); len(out) > 0 {
+		return out[0], io.EOF
+	}
+	if b.id == "" || len(bytes.TrimSpace(text)) == 0 {
+		return nil, io.EOF
+	}
+	return b.tap.refusal(b.id, whyNotMessage(text)), io.EOF
 }

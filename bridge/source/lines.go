@@ -50,33 +50,49 @@ func (s *stream) pump(in io.Reader) {
 	r := bufio.NewReaderSize(in, 64<<10)
 	for {
 		line, err := readLine(r, MaxMessageBytes)
-		for _, m := range s.tap.incoming(line) {
-			if s.send(m) != nil { // the SDK stopped: let the server finish writing
-				io.Copy(io.Discard, r)
-				return
+		if !errors.Is(err, errLong) {
+			for _, m := range s.tap.incoming(line) {
+				if s.send(m) != nil { // the SDK stopped: let the server finish writing
+					io.Copy(io.Discard, r)
+					return
+				}
 			}
 		}
+		if errors.Is(err, errLong) {
+			err = s.skip(r, line)
+		}
 		if err != nil {
-			long := errors.Is(err, errLong)
-			if long {
-				s.tap.long.Store(true)
-			}
 			s.w.CloseWithError(io.EOF)
-			if long {
-				io.Copy(io.Discard, r)
-			}
+			io.Copy(io.Discard, r) // let the server finish writing
 			return
 		}
 	}
 }
 
-// readLine reads one line of at most max bytes. The last one may lack its end.
+// skip reads to the end of a line that is too long. An error ends the stream.
+func (s *stream) skip(r *bufio.Reader, head []byte) error {
+	k, m := s.tap.skip("", head)
+	if m != nil && s.send(m) != nil {
+		return io.EOF
+	}
+	if err := k.line(r, head); err != nil {
+		return err
+	}
+	m, err := k.end()
+	if err == nil && m != nil {
+		err = s.send(m)
+	}
+	return err
+}
+
+// readLine reads one line of at most max bytes. The last one may lack its end; of one that
+// is longer it returns the beginning, with errLong: it may be all.
 func readLine(r *bufio.Reader, max int) ([]byte, error) {
 	var line []byte
 	for {
 		part, err := r.ReadSlice('\n')
 		if len(line)+len(part) > max {
-			return nil, errLong
+			return append(line, part...), errLong
 		}
 		if err == nil && line == nil {
 			return part, nil // valid until the next read: the tap is done by then

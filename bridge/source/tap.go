@@ -39,7 +39,7 @@ type tap struct {
 	messages  int       // that were
 	first     time.Time // when the first text came
 
-	// long is set when a message was too long, which ends the session.
+	// long is set when a message was too long and that ended the session, or a start.
 	long atomic.Bool
 	// modern is set when server/discover was answered well, in time or late.
 	modern *atomic.Bool
@@ -53,11 +53,12 @@ type tap struct {
 
 // A slot receives what belongs to one call of ours.
 type slot struct {
-	token int64
-	ids   []string // requests sent with the token
-	raw   json.RawMessage
-	pass  bool // a result that wants input is for the caller, not for the SDK
-	input bool // raw is such a result; set before raw is released
+	token   int64
+	ids     []string // requests sent with the token
+	raw     json.RawMessage
+	refused string // why an answer that came was not taken, "" if it was; set before the release
+	pass    bool   // a result that wants input is for the caller, not for the SDK
+	input   bool   // raw is such a result; set before raw is released
 
 	// reporting is held while progress runs, so that none runs after the release.
 	reporting sync.Mutex
@@ -134,11 +135,12 @@ type envelope struct {
 	} `json:"params"`
 }
 
-// outgoing looks at a message that the SDK is about to send.
-func (t *tap) outgoing(message []byte) (method string) {
+// outgoing looks at a message that the SDK is about to send. The id, as JSON, is "" for
+// what is no request.
+func (t *tap) outgoing(message []byte) (method, id string) {
 	var e envelope
 	if json.Unmarshal(message, &e) != nil || e.Method == "" || len(e.ID) == 0 {
-		return e.Method
+		return e.Method, ""
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -163,7 +165,7 @@ func (t *tap) outgoing(message []byte) (method string) {
 		}
 		t.pending[string(e.ID)] = &sent{method: e.Method, slot: s}
 	}
-	return e.Method
+	return e.Method, string(e.ID)
 }
 
 // answerDiscover tells the SDK that the server does not know server/discover.
@@ -176,7 +178,11 @@ func (t *tap) answerDiscover(id string) {
 	}
 	p.late = true
 	t.mu.Unlock()
-	t.inject([]byte(`{"jsonrpc":"2.0","id":` + id + `,"error":{"code":-32601,"message":"no answer"}}`))
+	t.inject(unknownDiscover(id))
+}
+
+func unknownDiscover(id string) []byte {
+	return []byte(`{"jsonrpc":"2.0","id":` + id + `,"error":{"code":-32601,"message":"no answer"}}`)
 }
 
 // close ends the tap's timer.
@@ -236,7 +242,7 @@ func (t *tap) message(text []byte) []byte {
 	}
 	if _, err := jsonrpc.DecodeMessage(text); err != nil {
 		t.junk(text)
-		return nil
+		return t.refuse(text)
 	}
 	t.mu.Lock()
 	t.messages++
@@ -332,6 +338,13 @@ func (t *tap) junk(text []byte) {
 	if t.firstJunk == "" {
 		t.firstJunk = string(text[:min(len(text), maxFirstBytes)])
 	}
+}
+
+// dropped is how much of what came was no message.
+func (t *tap) dropped() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.junkLines
 }
 
 // seen reports what came by: how the first junk began, and how many messages.

@@ -22,6 +22,16 @@ import (
 
 // raw is the spec of a stream whose other end answers in this process.
 func raw(answer func(m message) string) source.Spec {
+	return lines(func(m message) string {
+		if a := strings.NewReplacer("\n", "", "\t", "").Replace(answer(m)); a != "" {
+			return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,%s}`, m.ID, a)
+		}
+		return ""
+	})
+}
+
+// lines is the same with whole lines.
+func lines(answer func(m message) string) source.Spec {
 	return source.Spec{Name: "s", Era: source.EraLegacy, StartTimeout: patience, Dial: func(context.Context) (io.ReadWriteCloser, error) {
 		near, far := net.Pipe()
 		go func() {
@@ -35,8 +45,8 @@ func raw(answer func(m message) string) source.Spec {
 				if len(m.ID) == 0 || m.Method == "" {
 					continue
 				}
-				if a := strings.NewReplacer("\n", "", "\t", "").Replace(answer(m)); a != "" {
-					fmt.Fprintf(far, `{"jsonrpc":"2.0","id":%s,%s}`+"\n", m.ID, a)
+				if a := answer(m); a != "" {
+					io.WriteString(far, a+"\n")
 				}
 			}
 		}()
