@@ -170,11 +170,19 @@ func (c *renderer) start(path string) *rendererRun {
 
 // launch starts a browser that reaches the network by the proxy only. end is never nil.
 func launch(path, proxyAddr string) (ctx context.Context, end func(), err error) {
-	alloc, cancelAlloc := chromedp.NewExecAllocator(context.Background(), chromiumFlags(path, proxyAddr)...)
+	flags := chromiumFlags(path, proxyAddr)
+	scratch := scratchDir()
+	if scratch != "" {
+		flags = append(flags, chromedp.Env("TMPDIR="+scratch))
+	}
+	alloc, cancelAlloc := chromedp.NewExecAllocator(context.Background(), flags...)
 	ctx, cancel := chromedp.NewContext(alloc, chromedp.WithLogf(discard), chromedp.WithErrorf(discard))
 	end = func() {
 		cancel()
 		cancelAlloc() // waits until the processes are gone and the profile is removed
+		if scratch != "" {
+			os.RemoveAll(scratch)
+		}
 	}
 	late := time.AfterFunc(chromiumStart, cancel)
 	err = chromedp.Do(ctx)
@@ -183,6 +191,25 @@ func launch(path, proxyAddr string) (ctx context.Context, end func(), err error)
 		return ctx, end, nil
 	}
 	return ctx, end, launchError(path, err)
+}
+
+// maxScratch keeps the path of a socket in a directory below it within the 108 bytes that
+// Linux has for one.
+const maxScratch = 60
+
+// scratchDir is a place for the browser's temporary files; "" leaves them where they are. A
+// Chromium that is killed leaves a directory with a socket there (seen in 156). Elsewhere
+// than on Linux the system's own variable is not TMPDIR, or its paths are long.
+func scratchDir() string {
+	if runtime.GOOS != "linux" {
+		return ""
+	}
+	dir, err := os.MkdirTemp("", "aster-chromium-")
+	if err == nil && len(dir) > maxScratch {
+		os.Remove(dir)
+		dir = ""
+	}
+	return dir
 }
 
 func discard(string, ...any) {}

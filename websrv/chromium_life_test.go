@@ -114,6 +114,9 @@ func TestChromiumCloses(t *testing.T) {
 	if len(profiles()) != 0 || processesOf(dirs) != 0 {
 		t.Errorf("after Close: %d profiles, %d processes", len(profiles()), processesOf(dirs))
 	}
+	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
+		t.Errorf("after Close, in the temporary directory: %v, %v", left, err)
+	}
 	if err := <-done; !errors.Is(err, errBrowser) {
 		t.Errorf("the page under way: %v, want errBrowser", err)
 	}
