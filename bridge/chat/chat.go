@@ -146,7 +146,7 @@ func withDefaults(opts *Options) *Options {
 func (o *Options) convert(c *Call) (string, []Part) {
 	text, images := c.Text, []Part(nil)
 	if len(c.Result) > 0 {
-		r := reader{o: o}
+		r := reader{o: o, left: maxDecoded}
 		r.result(c.Result)
 		if text != "" {
 			r.lines = append([]string{text}, r.lines...)

@@ -3,8 +3,10 @@ package chat_test
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"image"
 	"image/color"
 	"image/gif"
@@ -243,6 +245,27 @@ func TestBombsAreNotDecoded(t *testing.T) {
 	got = chat.Messages([]chat.Call{{Result: raw}}, nil)
 	if n := len(got[1].Parts); n != 21 || !strings.Contains(got[0].Text, "left out: more than 20 images] × 10") {
 		t.Errorf("30 images gave %d parts and %q", n, got[0].Text)
+	}
+}
+
+// TestDecodingIsBounded has a result of many images that are large, short and broken: each
+// takes as long as a large one before that shows.
+func TestDecodingIsBounded(t *testing.T) {
+	broken := append([]byte(nil), pngOf(t, 1, 1)...)
+	binary.BigEndian.PutUint32(broken[16:], 7000)
+	binary.BigEndian.PutUint32(broken[20:], 7000)
+	binary.BigEndian.PutUint32(broken[29:], crc32.ChecksumIEEE(broken[12:29]))
+	many := make([]any, 50)
+	for i := range many {
+		many[i] = map[string]any{"type": "image", "data": base64.StdEncoding.EncodeToString(broken)}
+	}
+	raw, err := json.Marshal(map[string]any{"content": many})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := chat.Messages([]chat.Call{{Result: raw}}, nil)[0].Text
+	if !strings.Contains(text, "cannot be decoded] × 2") || !strings.Contains(text, "pixels would be decoded for one result] × 48") {
+		t.Errorf("50 images of 49 million pixels: %q", text)
 	}
 }
 

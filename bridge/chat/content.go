@@ -23,6 +23,7 @@ type reader struct {
 	lines  []string
 	texts  int // lines that are the tool's own text
 	images []Part
+	left   int    // pixels that may still be decoded
 	said   string // the last line by say, which stands times times
 	times  int
 }
@@ -162,7 +163,7 @@ func (r *reader) image(data, mime, what string) {
 		r.say("[%s left out: its data is not base64]", label)
 		return
 	}
-	img, err := reencode(raw, &r.o.Limits)
+	img, err := reencode(raw, &r.o.Limits, &r.left)
 	if err != nil {
 		r.say("[%s of %d kB left out: %v]", label, len(raw)/1000, err)
 		return

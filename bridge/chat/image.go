@@ -18,8 +18,9 @@ import (
 
 // Bounds on one image.
 const (
-	maxPixels  = 50 << 20 // decoded at four bytes each
-	maxShrinks = 8        // how often an image is made smaller to fit its bytes
+	maxPixels  = 50 << 20      // decoded at four bytes each
+	maxShrinks = 8             // how often an image is made smaller to fit its bytes
+	maxDecoded = 2 * maxPixels // pixels of all images of one result, readable or not
 )
 
 // An encoded is an image that may be passed on.
@@ -31,8 +32,9 @@ type encoded struct {
 
 // reencode decodes an image, turns it upright, scales it down to the long edge
 // and encodes it within the limit of bytes. PNG stays lossless unless that
-// takes too much.
-func reencode(raw []byte, l *Limits) (*encoded, error) {
+// takes too much. What it decodes is taken from left: some bytes are enough for
+// an image that takes a second to decode, whether it can be or not.
+func reencode(raw []byte, l *Limits, left *int) (*encoded, error) {
 	config, format, err := image.DecodeConfig(bytes.NewReader(raw))
 	if err != nil {
 		return nil, errors.New("it cannot be decoded")
@@ -43,6 +45,10 @@ func reencode(raw []byte, l *Limits) (*encoded, error) {
 	if config.Width > maxPixels/config.Height {
 		return nil, fmt.Errorf("%d×%d pixels are too many", config.Width, config.Height)
 	}
+	if config.Width*config.Height > *left {
+		return nil, fmt.Errorf("with it more than %d million pixels would be decoded for one result", maxDecoded/1_000_000)
+	}
+	*left -= config.Width * config.Height
 	img, _, err := image.Decode(bytes.NewReader(raw))
 	if err != nil {
 		return nil, errors.New("it cannot be decoded")
