@@ -3,10 +3,8 @@ package webmcp
 import (
 	"encoding/json"
 	"sync"
-	"time"
 
 	"github.com/aster-mcp/aster/bridge/argcheck"
-	"github.com/aster-mcp/aster/cdp"
 )
 
 const (
@@ -102,52 +100,4 @@ func (t *PageTool) output() (*argcheck.Checker, error) {
 		}
 	})
 	return t.outputChecker, t.outputErr
-}
-
-// document is one document that offers tools. Its fields are guarded by the
-// attachment's lock, but those that are set once.
-type document struct {
-	att     *attachment
-	session *cdp.Session
-	tab     *tab
-	frameID string
-	native  bool
-	origin  string // set once
-	url     string // set once: the address without fragment when the document appeared
-	path    string // set once: its path
-	frame   string // set once: the frame's descriptor in tool names, "" for the main frame
-	scope   scope  // set once: what origin globs are matched with
-	main    bool
-
-	api     string // the shim's api object; "" under native
-	tools   map[string]*PageTool
-	calls   map[string]*call
-	gone    bool
-	dropped int // tools left out because of a bound
-
-	asking, askAgain bool // for titles: see askTitles
-}
-
-// tab is one attached page. Its fields are guarded by the attachment's lock.
-type tab struct {
-	id         string
-	session    *cdp.Session
-	title, url string
-	attachedAt time.Time
-	docs       map[*cdp.Frame]*document
-	loading    bool
-	crashed    bool
-	slow       bool                  // has not answered attachment.round yet
-	noDomain   bool                  // the browser's DevTools do not know WebMCP
-	late       map[*cdp.Frame]string // documents that were open before us: what became of them
-	dialog     *dialog
-	// visible and focusedAt are kept for Options.ActiveTab.
-	askedAt   time.Time // zero while no answer is awaited
-	visible   bool
-	focusedAt time.Time
-}
-
-// dialog is a JavaScript dialog that is open in a tab.
-type dialog struct {
-	kind, message string
 }
