@@ -31,6 +31,7 @@ type message struct {
 		Cursor    string         `json:"cursor"`
 		Version   string         `json:"protocolVersion"`
 	} `json:"params"`
+	raw json.RawMessage // the params as they came
 }
 
 // server is one run. A field that is nil is left to the default.
@@ -65,6 +66,12 @@ func main() {
 	for in.Scan() {
 		var m message
 		if json.Unmarshal(in.Bytes(), &m) == nil {
+			var whole struct {
+				Params json.RawMessage `json:"params"`
+			}
+			if m.Method == "initialize" && json.Unmarshal(in.Bytes(), &whole) == nil {
+				m.raw = whole.Params
+			}
 			s.handle(m)
 		}
 	}

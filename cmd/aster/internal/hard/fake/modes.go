@@ -200,6 +200,16 @@ var modes = map[string]func(*server){
 	"env": func(s *server) { // echoes its environment
 		s.call = func(m message) bool { s.text(m, "echo "+strings.Join(os.Environ(), "\n")); return true }
 	},
+	"told": func(s *server) { // writes down what it was told of its client
+		s.first = func(m message) bool {
+			if m.Method == "initialize" {
+				if err := os.WriteFile(s.args[0], m.raw, 0o600); err != nil {
+					fmt.Fprintln(os.Stderr, err)
+				}
+			}
+			return false
+		}
+	},
 	"touch": func(s *server) { // shows that it was started
 		if err := os.WriteFile(s.args[0], nil, 0o600); err != nil {
 			fmt.Fprintln(os.Stderr, err)
