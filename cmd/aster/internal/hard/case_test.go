@@ -39,6 +39,7 @@ type arena struct {
 	programs []*program
 	held     []string
 	figures  []string
+	failures []string // the first words of what failed
 	canaries []string // must be in nothing that was written
 }
 
@@ -90,13 +91,39 @@ func (c *attack) play(t *testing.T, heading string) {
 		}
 		rowsMu.Lock()
 		defer rowsMu.Unlock()
-		rows = append(rows, row{heading, c.name, c.did, strings.Join(a.held, "; "), strings.Join(a.figures, ", "), t.Failed(), time.Since(begun)})
+		held := a.held
+		if t.Failed() {
+			held = append([]string{"FAILED"}, a.failures...)
+		}
+		rows = append(rows, row{heading, c.name, c.did, strings.Join(held, "; "), strings.Join(a.figures, ", "), t.Failed(), time.Since(begun)})
 		if err := writeTable(); err != nil { // each time: a run that is cut short leaves its rows
 			t.Error(err)
 		}
 		os.RemoveAll(dir)
 	}()
 	c.run(a)
+}
+
+// Errorf fails the test, and notes for the table why.
+func (a *arena) Errorf(format string, args ...any) {
+	a.Helper()
+	a.fails(fmt.Sprintf(format, args...))
+	a.T.Errorf(format, args...)
+}
+
+// Fatalf is Errorf, and ends the test.
+func (a *arena) Fatalf(format string, args ...any) {
+	a.Helper()
+	a.fails(fmt.Sprintf(format, args...))
+	a.T.Fatalf(format, args...)
+}
+
+func (a *arena) fails(text string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.failures) < 3 {
+		a.failures = append(a.failures, fmt.Sprintf("%.300s", text))
+	}
 }
 
 // holds notes for the table what held.
@@ -177,13 +204,11 @@ func writeTable() error {
 	b.WriteString("| case | what was done | what held | figures |\n| --- | --- | --- | --- |\n")
 	failed := 0
 	for _, r := range rows {
-		held := r.held
 		if r.failed {
 			failed++
-			held = "FAILED"
 		}
 		figures := strings.TrimPrefix(r.figures+fmt.Sprintf(", %.1f s", r.took.Seconds()), ", ")
-		fmt.Fprintf(&b, "| %s/%s | %s | %s | %s |\n", r.heading, r.name, cell(r.did), cell(held), cell(figures))
+		fmt.Fprintf(&b, "| %s/%s | %s | %s | %s |\n", r.heading, r.name, cell(r.did), cell(r.held), cell(figures))
 	}
 	fmt.Fprintf(&b, "\n%d cases, %d failed, %.0f s, seed %d\n", len(rows), failed, time.Since(started).Seconds(), seed)
 	return os.WriteFile(path, []byte(b.String()), 0o600)

@@ -191,9 +191,7 @@ func faultWire(a *arena) {
 	b := cdptest.Shared(a.T, false)
 	srv := cdptest.Serve(a.T)
 	const host = "wire.localhost"
-	srv.Page("/wire.html", "<!doctype html><script>"+register+`
-		// A page that opens while the connection is cut finds no WebMCP at first.
-		const timer = setInterval(() => { if (document.modelContext) { clearInterval(timer); reg('act'); } }, 20);</script>`)
+	srv.Page("/wire.html", "<!doctype html><script>"+register+`reg('act');</script>`)
 	session := func(fault wireFault, n int) (messages int) {
 		w := newWire(a, strings.TrimPrefix(b.HTTP, "http://"), fault, n)
 		url := strings.Replace(b.WS, strings.TrimPrefix(b.HTTP, "http://"), w.listener.Addr().String(), 1)

@@ -69,7 +69,7 @@ func pageApproval(a *arena) {
 			stop = new AbortController();
 			return document.modelContext.registerTool({name: 'act', description: words, inputSchema: {type: 'object', properties: {text: {type: 'string'}}}, execute: () => says}, {signal: stop.signal});
 		};
-		offer('does act', 'did one');
+		const first = setInterval(() => { if (document.modelContext) { clearInterval(first); offer('does act', 'did one'); } }, 5);
 		globalThis.again = async words => {
 			stop.abort();
 			for (;;) try { await offer(words, 'did two'); return 'ok'; }

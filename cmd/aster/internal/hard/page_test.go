@@ -74,8 +74,14 @@ func (s *site) page(below, script string) *cdptest.Page {
 // listed waits until the tools' names fit.
 func (s *site) listed(fits func(names []string) bool) (names []string) {
 	s.a.Helper()
-	s.a.eventually(awaitTimeout, fmt.Sprintf("the tools are %q", names), func() bool { names = s.pageTools(); return fits(names) })
-	return names
+	for deadline := time.Now().Add(awaitTimeout); ; time.Sleep(10 * time.Millisecond) {
+		if names = s.pageTools(); fits(names) {
+			return names
+		}
+		if time.Now().After(deadline) {
+			s.a.Fatalf("after %v the tools are %.2000q; stderr:\n%s", awaitTimeout, names, s.stderr.String())
+		}
+	}
 }
 
 // pageTools are the names of the tools but the fixed ones.
@@ -83,7 +89,12 @@ func (s *site) pageTools() []string {
 	return slices.DeleteFunc(s.tools(), func(n string) bool { return strings.HasPrefix(n, "webmcp_") })
 }
 
-const register = `const reg = (name, f, more) => document.modelContext.registerTool({name, description: 'does ' + name, inputSchema: {type: 'object', properties: {text: {type: 'string'}}}, execute: f ?? (a => 'did ' + name + ' ' + a.text), ...more});`
+// register has a page register a tool. Where the program came after the page, as on a
+// machine that is busy, it waits for the API.
+const register = `const reg = (name, f, more) => {
+	const go = () => document.modelContext.registerTool({name, description: 'does ' + name, inputSchema: {type: 'object', properties: {text: {type: 'string'}}}, execute: f ?? (a => 'did ' + name + ' ' + a.text), ...more});
+	return document.modelContext ? go() : new Promise((yes, no) => { const timer = setInterval(() => { if (document.modelContext) { clearInterval(timer); try { yes(go()); } catch (e) { no(e); } } }, 20); });
+};`
 
 func pageForge(a *arena) {
 	s := a.visit("forge")
