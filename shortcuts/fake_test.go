@@ -14,6 +14,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/aster-mcp/aster/cdp/cdptest"
 	"github.com/aster-mcp/aster/shortcuts"
 )
 
@@ -57,7 +58,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	fakeDir = dir
-	code := m.Run()
+	code := cdptest.Main(m)
 	os.RemoveAll(dir)
 	os.Exit(code)
 }

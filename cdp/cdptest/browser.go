@@ -99,6 +99,7 @@ func start(t testing.TB, opts *Options) (b *Browser, cleanup func()) {
 			t.Fatal(err)
 		}
 		b.ProfileDir = dir
+		keepProfile(dir)
 		cleanup = func() { removeAll(dir) }
 	}
 	if err := b.start(exe); err != nil {
@@ -118,7 +119,7 @@ var shared struct {
 // Shared is a browser that the tests of a package use one after the other: starting
 // one takes longer than most tests. The tabs that a test opens are closed at its end;
 // a test that kills the browser, or wants flags of its own, takes [New]. TestMain must
-// call [CloseShared].
+// call [Main], or [CloseShared].
 func Shared(t testing.TB, native bool) *Browser {
 	t.Helper()
 	shared.mu.Lock()

@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/aster-mcp/aster/cdp/cdptest"
 )
 
 // TestMain makes the test binary the server that the example is given, too.
@@ -25,7 +27,7 @@ func TestMain(m *testing.M) {
 		greeter()
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(cdptest.Main(m))
 }
 
 func greeter() {

@@ -35,9 +35,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	code := m.Run()
-	cdptest.CloseShared()
-	os.Exit(code)
+	os.Exit(cdptest.Main(m))
 }
 
 // open attaches to no browser: none answers there.

@@ -36,7 +36,7 @@ func TestProxyFollowsChanges(t *testing.T) {
 	addPrompt("one")
 	addResource("file:///one")
 	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return srv }, nil))
-	t.Cleanup(web.CloseClientConnections)
+	t.Cleanup(func() { web.CloseClientConnections(); web.Close() })
 	c := config.Default()
 	c.Servers = []*config.Server{{Name: "up", Transport: config.StreamableHTTP, URL: web.URL}}
 	r := newGatewayRig(t, &host.SessionOptions{Config: c}, nil, nil)

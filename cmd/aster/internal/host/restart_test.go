@@ -15,6 +15,7 @@ import (
 
 	"github.com/aster-mcp/aster/bridge"
 	"github.com/aster-mcp/aster/bridge/source"
+	"github.com/aster-mcp/aster/cdp/cdptest"
 	"github.com/aster-mcp/aster/cmd/aster/internal/config"
 	"github.com/aster-mcp/aster/cmd/aster/internal/guard"
 	"github.com/aster-mcp/aster/cmd/aster/internal/host"
@@ -26,7 +27,7 @@ func TestMain(m *testing.M) {
 		fakeServer("child", "read").Run(context.Background(), &mcp.StdioTransport{})
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(cdptest.Main(m))
 }
 
 // childConfig has the test binary as its one server.
