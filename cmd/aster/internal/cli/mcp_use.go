@@ -89,13 +89,22 @@ func (o *useOptions) connect(ctx context.Context, server string) (*host.Session,
 		f := sv.Status.Failure
 		switch {
 		case f != nil && server != "":
+			err := fmt.Errorf("%s: %w%s", server, f, nextStep(s, server))
 			s.Close()
-			return nil, fmt.Errorf("%s: %w", server, f)
+			return nil, err
 		case f != nil:
 			fmt.Fprintf(o.env.Stderr, "aster: %s: %s\n", host.CleanText(sv.Name), host.CleanText(f.Error()))
 		}
 	}
 	return s, nil
+}
+
+// nextStep is what the user can do about a server that cannot be used, as the end of a line.
+func nextStep(s *host.Session, server string) string {
+	if a := s.Absent(server + "/"); a != nil {
+		return ". " + a.Next
+	}
+	return ""
 }
 
 func toolsRun(ctx context.Context, o *useOptions, args []string) error {
@@ -163,8 +172,12 @@ func (o *useOptions) lookUp(ctx context.Context, id string) (*host.Session, brid
 				err = fmt.Errorf("%s is held back: %s", id, h.Reason)
 			}
 		}
+		code := ExitUsage
+		if a := s.Absent(id); a != nil {
+			code, err = ExitFailed, a
+		}
 		s.Close()
-		return nil, t, &codeError{ExitUsage, err}
+		return nil, t, &codeError{code, err}
 	}
 	return s, t, nil
 }

@@ -163,6 +163,10 @@ func (g *Gateway) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Call
 		raw = json.RawMessage("{}")
 	}
 	reply, err := g.injector.Handle(withRequest(ctx, req), raw, invoker)
+	reply = g.mind(ctx, reply, raw, func() (anew bridge.Reply) {
+		anew, err = g.injector.Handle(withRequest(ctx, req), raw, invoker)
+		return anew
+	})
 	if asking != nil {
 		return asking.Result()
 	}
