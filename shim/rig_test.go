@@ -52,12 +52,17 @@ var (
 
 const blank = "<!doctype html><title>blank</title><body>"
 
-func TestMain(m *testing.M) {
-	code := m.Run()
+func TestMain(m *testing.M) { os.Exit(cdptest.Main(tests{m})) }
+
+// tests are those of the package, with the end of what they share.
+type tests struct{ *testing.M }
+
+func (m tests) Run() int {
+	code := m.M.Run()
 	for i := len(all.cleanups) - 1; i >= 0; i-- {
 		all.cleanups[i]()
 	}
-	os.Exit(code)
+	return code
 }
 
 // testSecret is the secret of every shim under test.
