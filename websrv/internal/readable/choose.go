@@ -3,6 +3,7 @@ package readable
 import (
 	"cmp"
 	"slices"
+	"sync"
 )
 
 // choose decides which blocks are content.
@@ -11,23 +12,55 @@ func (v *view) choose() []bool {
 	if m == nil || len(p.blocks) == 0 {
 		return p.fallback()
 	}
+	g := v.grid(m)
+	defer g.release()
 	scores := make([]float32, len(p.blocks))
-	var r row
-	for i := range scores {
-		r.v = r.v[:0]
-		v.features(&r, i)
-		scores[i] = m.First.Odds(r.v)
-	}
+	m.First.odds(scores, g.cells[g.second:], g.width)
 	o := v.weigh(scores)
 	odds, words := make([]float32, len(scores)), make([]int32, len(scores))
 	for i := range odds {
-		r.v = r.v[:0]
+		r := row{g.row(i)[:0:g.second]}
 		v.second(&r, i, o)
-		v.features(&r, i)
-		odds[i] = m.Second.Odds(r.v)
 		words[i] = v.stats[i].words
 	}
+	m.Second.odds(odds, g.cells, g.width)
 	return choose(odds, words)
+}
+
+// grid holds the rows of all blocks behind each other. A row of the second stage ends in the row
+// of the first, so that these features are made once.
+type grid struct {
+	cells  []float32
+	width  int // of a row
+	second int // features of a row that only the second stage has
+	pooled *[]float32
+}
+
+// grids holds cells for later pages, as many as the largest page has needed.
+var grids = sync.Pool{New: func() any { return new([]float32) }}
+
+const maxGrid = 2 << 20 // cells; more are not kept
+
+// grid makes the first stage's features of all blocks.
+func (v *view) grid(m *Model) *grid {
+	g := &grid{width: m.Second.Width, second: m.Second.Width - m.First.Width, pooled: grids.Get().(*[]float32)}
+	n := len(v.p.blocks) * g.width
+	g.cells = slices.Grow((*g.pooled)[:0], n)[:n]
+	for i := range v.p.blocks {
+		r := row{g.row(i)[g.second:g.second]}
+		v.features(&r, i)
+	}
+	return g
+}
+
+func (g *grid) row(i int) []float32 { return g.cells[i*g.width : (i+1)*g.width : (i+1)*g.width] }
+
+// release gives the cells back. The grid is not to be used again.
+func (g *grid) release() {
+	if cap(g.cells) <= maxGrid {
+		*g.pooled = g.cells[:0]
+	}
+	grids.Put(g.pooled)
 }
 
 // fallback is readability's answer, else the body without its furniture.

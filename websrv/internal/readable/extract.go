@@ -31,7 +31,7 @@ func extract(doc *html.Node, base *url.URL, o *Options) (*Document, error) {
 	case o.Whole:
 		chosen = p.visible()
 	default:
-		p.ask(base)
+		p.ask()
 		v = p.look(base)
 		chosen = v.choose()
 		p.complete(chosen)

@@ -70,7 +70,7 @@ func Analyse(page []byte, pageURL string) *Sample {
 		u = &url.URL{}
 	}
 	p := newPage(parse(page))
-	p.ask(u)
+	p.ask()
 	return p.sample(u)
 }
 

@@ -28,6 +28,7 @@ type Trees struct {
 	Width int // features of a row
 	Base  float32
 	Trees [][]Node
+	runs  []run // of the trees, for odds; only in a table that was read
 }
 
 // Odds is the probability that the trees give a row.
@@ -96,7 +97,8 @@ func readTrees(b []byte) (*Trees, []byte, error) {
 			nodes = append(nodes, node)
 			b = b[nodeBytes:]
 		}
-		t.Trees = append(t.Trees, nodes[from:len(nodes):len(nodes)])
+		tree := nodes[from:len(nodes):len(nodes)]
+		t.Trees, t.runs = append(t.Trees, tree), append(t.runs, newRun(tree))
 	}
 	return t, b, nil
 }

@@ -7,50 +7,45 @@
 //
 //	go run ./websrv/internal/readable/train -out websrv/internal/readable/model.bin ../shared/extraction
 //
-// The same pages and settings give the same bytes.
+// The same pages and settings give the same bytes. Beside the table it writes model.sum, by which
+// a test notices that features, labels, settings or fitting have changed since. That the table is
+// what the command writes is checked, in the time that fitting takes, by
+//
+//	go run ./websrv/internal/readable/train -check websrv/internal/readable/model.bin ../shared/extraction
 package main
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"io"
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/aster-mcp/aster/websrv/internal/readable"
 )
 
 func main() {
-	var o options
-	flag.StringVar(&o.out, "out", "", "file to write the table to; empty: only score")
-	flag.BoolVar(&o.cross, "cross", true, "fit a second time for the other half of the article set")
-	flag.IntVar(&o.recipe.first.trees, "trees1", 120, "trees of the first stage")
-	flag.IntVar(&o.recipe.second.trees, "trees2", 120, "trees of the second stage")
-	flag.IntVar(&o.recipe.first.leaves, "leaves1", 24, "leaves of a tree of the first stage")
-	flag.IntVar(&o.recipe.second.leaves, "leaves2", 16, "leaves of a tree of the second stage")
-	flag.Float64Var(&o.rate, "rate", 0.1, "how much of each tree is taken")
-	flag.Float64Var(&o.columns, "columns", 0.25, "share of the features a tree sees")
-	flag.Float64Var(&o.minWeight, "leaf", 0.5, "least curvature of a leaf")
-	flag.Float64Var(&o.ridge, "ridge", 1, "pull of leaves to zero")
-	flag.Float64Var(&o.weighting.power, "power", 0.8, "power of a block's words in its weight")
-	flag.Float64Var(&o.weighting.bulk, "bulk", 0.3, "say of text that is not content in a page's weight")
-	flag.Uint64Var(&o.seed, "seed", 1, "seed of the samples that trees see")
-	flag.Parse()
-	if flag.NArg() != 1 {
+	o := defaults()
+	flags := flag.NewFlagSet("train", flag.ExitOnError)
+	o.declare(flags)
+	flags.Parse(os.Args[1:]) // exits on an error
+	if flags.NArg() != 1 {
 		fmt.Fprintln(os.Stderr, "usage: train [flags] directory")
 		os.Exit(2)
 	}
-	o.root = flag.Arg(0)
-	if err := run(os.Stdout, &o); err != nil {
+	o.root = flags.Arg(0)
+	if err := run(os.Stdout, o); err != nil {
 		fmt.Fprintln(os.Stderr, "train:", err)
 		os.Exit(1)
 	}
 }
 
 type options struct {
-	root, out                       string
+	root, out, check                string
 	cross                           bool
 	rate, columns, minWeight, ridge float64
 	seed                            uint64
@@ -58,11 +53,39 @@ type options struct {
 	recipe                          recipe
 }
 
+// defaults are the settings of the embedded table.
+func defaults() *options {
+	var o options
+	o.declare(flag.NewFlagSet("", flag.ContinueOnError))
+	return &o
+}
+
+// declare ties the settings to flags and gives them their defaults.
+func (o *options) declare(f *flag.FlagSet) {
+	f.StringVar(&o.out, "out", "", "file to write the table to; empty: only score")
+	f.StringVar(&o.check, "check", "", "table to compare with, byte by byte; fits and does nothing else")
+	f.BoolVar(&o.cross, "cross", true, "fit a second time for the other half of the article set")
+	f.IntVar(&o.recipe.first.trees, "trees1", 120, "trees of the first stage")
+	f.IntVar(&o.recipe.second.trees, "trees2", 120, "trees of the second stage")
+	f.IntVar(&o.recipe.first.leaves, "leaves1", 24, "leaves of a tree of the first stage")
+	f.IntVar(&o.recipe.second.leaves, "leaves2", 16, "leaves of a tree of the second stage")
+	f.Float64Var(&o.rate, "rate", 0.1, "how much of each tree is taken")
+	f.Float64Var(&o.columns, "columns", 0.25, "share of the features a tree sees")
+	f.Float64Var(&o.minWeight, "leaf", 0.5, "least curvature of a leaf")
+	f.Float64Var(&o.ridge, "ridge", 1, "pull of leaves to zero")
+	f.Float64Var(&o.weighting.power, "power", 0.8, "power of a block's words in its weight")
+	f.Float64Var(&o.weighting.bulk, "bulk", 0.3, "say of text that is not content in a page's weight")
+	f.Uint64Var(&o.seed, "seed", 1, "seed of the samples that trees see")
+}
+
 func run(w io.Writer, o *options) error {
 	start := time.Now()
 	train, err := loadWCXB(o.root, "train")
 	if err != nil {
 		return err
+	}
+	if o.check != "" {
+		return compareTable(w, train, o)
 	}
 	dev, err := loadWCXB(o.root, "dev")
 	if err != nil {
@@ -82,7 +105,7 @@ func run(w io.Writer, o *options) error {
 	report(w, "wcxb/dev", score, m)
 	report(w, "zyte, the half not fitted on", half[1], m)
 	if o.out != "" {
-		if err := os.WriteFile(o.out, m.Append(nil), 0o644); err != nil {
+		if err := write(o, m.Append(nil)); err != nil {
 			return err
 		}
 	}
@@ -99,6 +122,33 @@ func run(w io.Writer, o *options) error {
 	fmt.Fprintf(w, "zyte, each half by the model of the other: %.4f\n", figure(&t, "zyte"))
 	report(w, "wcxb/dev by the other model", score, other)
 	fmt.Fprintf(w, "done in %v\n", time.Since(start).Round(time.Millisecond))
+	return nil
+}
+
+// write writes the table and its stamp.
+func write(o *options, table []byte) error {
+	if err := os.WriteFile(o.out, table, 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(strings.TrimSuffix(o.out, ".bin")+".sum", []byte(stampOf(table, o)), 0o644)
+}
+
+// compareTable fits the table once more and says whether the one that is there is equal.
+func compareTable(w io.Writer, train []labelled, o *options) error {
+	want, err := os.ReadFile(o.check)
+	if err != nil {
+		return err
+	}
+	zyte, err := loadZyte(o.root)
+	if err != nil {
+		return err
+	}
+	half := halves(prepare(zyte, o.weighting))
+	got := fitModel(append(prepare(train, o.weighting), half[0]...), o.fill()).Append(nil)
+	if !bytes.Equal(got, want) {
+		return fmt.Errorf("%s is not what is fitted now: %d bytes, want %d", o.check, len(want), len(got))
+	}
+	fmt.Fprintf(w, "%s is what is fitted now: %d bytes\n", o.check, len(want))
 	return nil
 }
 

@@ -23,8 +23,8 @@ const sets = "../../../../../shared/extraction"
 
 // Floors that the embedded table must keep, on pages it was not fitted on.
 const (
-	floorWCXB = 0.795
-	floorZyte = 0.955
+	floorWCXB = 0.81
+	floorZyte = 0.963
 )
 
 func labelledPages(t testing.TB) (dev, zyte []labelled) {
