@@ -173,7 +173,7 @@ func serverSchemas(a *arena) {
 		tools = append(tools, `{"name":"x_`+name+`","description":"Has a schema","inputSchema":`+schema+`}`)
 	}
 	a.serverFile(`{"tools":[`+strings.Join(tools, ",")+`]}`, "policy: {approve: never}", "call_timeout: 20s")
-	c := a.gateway("good/echo")
+	c := a.gateway("some/honest")
 	calls, offered := 0, 0
 	var worst time.Duration
 	for name := range schemas {
