@@ -135,7 +135,14 @@ func (c *client) beginWait(t testing.TB, p *cdptest.Page) <-chan string {
 		res, err := c.CallTool(context.Background(), &mcp.CallToolParams{Name: "wait"})
 		done <- fmt.Sprint(text(res), err)
 	}()
-	await(t, "the run", func() bool { return string(p.Eval(t, "window.running")) == "true" })
+	await(t, "the run", func() bool {
+		select {
+		case ended := <-done:
+			t.Fatalf("the call ended before the page ran it: %s", ended)
+		default:
+		}
+		return string(p.Eval(t, "window.running")) == "true"
+	})
 	return done
 }
 

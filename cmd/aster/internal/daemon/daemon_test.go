@@ -22,7 +22,7 @@ import (
 	"github.com/aster-mcp/aster/webmcp"
 )
 
-const patience = 20 * time.Second
+const patience = 60 * time.Second
 
 // runEnv makes the test binary a daemon: its value is the directory and the version.
 const runEnv = "ASTER_TEST_RUN_DAEMON"

@@ -282,7 +282,7 @@ func (c *Client) park() {
 }
 
 // linkWait bounds the wait of a request for a daemon to join.
-const linkWait = 10 * time.Second
+const linkWait = 30 * time.Second
 
 // current is the connection; while there is none it is waited for.
 func (c *Client) current(ctx context.Context) (*wire, error) {

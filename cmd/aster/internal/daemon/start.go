@@ -12,7 +12,7 @@ import (
 
 const (
 	// startWait bounds the wait for a daemon that was just started.
-	startWait = 10 * time.Second
+	startWait = 20 * time.Second
 	pollEvery = 2 * time.Millisecond
 )
 
