@@ -162,6 +162,7 @@ func (o *serveWebMCPOptions) resolveBridge(c *config.Config) (*webmcp.Options, *
 	orConfig(o, "active-tab", &opts.ActiveTab, w.ActiveTab)
 	orConfig(o, "debugging", &opts.Debugging, w.Debugging)
 	orConfig(o, "legacy-api", &opts.LegacyAPI, w.LegacyAPI)
+	orConfig(o, "compat", &opts.Compat, w.Compat)
 	browser := o.browserOptions
 	if _, by := browser.address(o.env); by == "the default" {
 		browser.cdpURL = w.CDPURL

@@ -130,7 +130,7 @@ func (o *sessionOptions) webMCPBuiltin(c *config.Config) (host.Builtin, error) {
 	opts := webmcp.Options{
 		Logger: o.log, Version: thisBuild().Version, Secret: o.env.shimSecret(o.log), RetryStamp: o.env.stampPath(),
 		Expose: webmcp.ExposeBoth, CallTimeout: w.CallTimeout, MaxResultTokens: wholeResults,
-		Dialogs: w.Dialogs, Origins: w.Origins, DenyOrigins: w.DenyOrigins, ActiveTab: w.ActiveTab, Debugging: w.Debugging, LegacyAPI: w.LegacyAPI,
+		Dialogs: w.Dialogs, Origins: w.Origins, DenyOrigins: w.DenyOrigins, ActiveTab: w.ActiveTab, Debugging: w.Debugging, LegacyAPI: w.LegacyAPI, Compat: w.Compat,
 		Hide: func(name string) bool { return !c.Tools.Filter(config.ServerWebMCP + "/" + name).Allowed },
 	}
 	var err error

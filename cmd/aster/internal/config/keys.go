@@ -106,6 +106,7 @@ func webMCPKeys() []key {
 		{name: "active_tab", doc: "Only the visible tab that last had the focus.", at: w(func(w *WebMCP) any { return &w.ActiveTab }), widens: ifFalse},
 		{name: "debugging", doc: "List tools that their page marks as meant for debugging.", at: w(func(w *WebMCP) any { return &w.Debugging })},
 		{name: "legacy_api", doc: "Give pages the names of older drafts too.", at: w(func(w *WebMCP) any { return &w.LegacyAPI })},
+		{name: "compat", doc: "Whose WebMCP pages see where the browser has none: its own version's, or that of a Chromium version, in quotes.", at: w(func(w *WebMCP) any { return &w.Compat }), enum: []string{"auto", "156", "159", "160"}},
 	}
 }
 

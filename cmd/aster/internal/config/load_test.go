@@ -76,6 +76,7 @@ mcp:
     active_tab: true
     debugging: true
     legacy_api: true
+    compat: "159"
   web:
     order: {search: [duckduckgo, exa]}
     providers:
@@ -126,7 +127,7 @@ func TestEveryKey(t *testing.T) {
 	want.ShowDisabled, want.DaemonIdle = true, time.Hour
 	want.WebMCP = config.WebMCP{Enabled: true, CDPURL: "http://127.0.0.1:9222", AllowRemote: []string{"box"}, Headless: true,
 		Origins: []string{"https://*.example.com"}, DenyOrigins: []string{"https://bank.example.com"}, Expose: "tools",
-		CallTimeout: 20 * time.Second, MaxResultTokens: 5000, Dialogs: "dismiss", ActiveTab: true, Debugging: true, LegacyAPI: true}
+		CallTimeout: 20 * time.Second, MaxResultTokens: 5000, Dialogs: "dismiss", ActiveTab: true, Debugging: true, LegacyAPI: true, Compat: "159"}
 	want.Web = config.Web{Order: map[string][]string{"search": {"duckduckgo", "exa"}},
 		Providers: map[string]config.WebProvider{"jina": {Disabled: true}, "firecrawl": {BaseURL: "https://fire.example"}},
 		LocalOnly: true, UserAgent: "me/1", Chromium: "/usr/bin/chromium", AllowPrivate: []string{"localhost", "10.0.0.1:80", "10.0.0.0/8"},
@@ -148,7 +149,7 @@ func TestEveryKey(t *testing.T) {
 	if diff := cmp.Diff(want, c, ignore); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := c.Place("mcp.web.user_agent"); got.Line != 58 || got.Column != 5 || got.File != w.path("home/.aster/aster.yaml") {
+	if got := c.Place("mcp.web.user_agent"); got.Line != 59 || got.Column != 5 || got.File != w.path("home/.aster/aster.yaml") {
 		t.Errorf("mcp.web.user_agent is at %v", got)
 	}
 	if on, by := c.Builtin("web"); on || by.Line != 26 {

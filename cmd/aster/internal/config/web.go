@@ -22,10 +22,11 @@ type WebMCP struct {
 	ActiveTab       bool
 	Debugging       bool
 	LegacyAPI       bool
+	Compat          string // "auto", "156", "159" or "160"
 }
 
 func defaultWebMCP() WebMCP {
-	return WebMCP{CDPURL: "auto", Expose: "both", CallTimeout: 60 * time.Second, MaxResultTokens: DefaultResultTokens, Dialogs: "leave"}
+	return WebMCP{CDPURL: "auto", Expose: "both", CallTimeout: 60 * time.Second, MaxResultTokens: DefaultResultTokens, Dialogs: "leave", Compat: "auto"}
 }
 
 // Web are the settings of the server "web". Keys of providers are not among them: they
