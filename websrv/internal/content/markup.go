@@ -86,20 +86,10 @@ func (m *markupWriter) space() {
 	}
 }
 
+// headingLevel is 1 to 6 for a heading element, 0 for others.
 func headingLevel(a atom.Atom) int {
-	switch a {
-	case atom.H1:
-		return 1
-	case atom.H2:
-		return 2
-	case atom.H3:
-		return 3
-	case atom.H4:
-		return 4
-	case atom.H5:
-		return 5
-	case atom.H6:
-		return 6
+	if s := a.String(); len(s) == 2 && s[0] == 'h' && s[1] >= '1' && s[1] <= '6' {
+		return int(s[1] - '0')
 	}
 	return 0
 }
