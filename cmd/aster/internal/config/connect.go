@@ -19,13 +19,13 @@ func ConnectClients() []string {
 	return []string{"claude", "claude-desktop", "codex", "cursor", "gemini", "opencode", "vscode", "zed"}
 }
 
-// A Connection is the change of a client's file by which it gets a server.
+// A Connection is the change of a client's file by which it gets a server, or loses it.
 type Connection struct {
 	Client string
 	Path   string
 	Found  bool   // the file is there
 	Before string // the file as it is
-	After  string // the file with the server
+	After  string // the file with the server, or without
 }
 
 // Connect works out how a client's file has to change for it to run a server, of which
@@ -37,6 +37,11 @@ type Connection struct {
 // one of another program is [ErrTaken]. A file that cannot be read is a [*FileError], one
 // that is written in a way that only a person should edit is [ErrShape].
 func Connect(client string, s *Server, project bool, o *ImportOptions) (*Connection, error) {
+	return connection(client, s, project, o, (*connectEdit).edit)
+}
+
+// connection checks what is asked, and reads and changes the file.
+func connection(client string, s *Server, project bool, o *ImportOptions, edit func(*connectEdit) (string, error)) (*Connection, error) {
 	if !slices.Contains(ConnectClients(), client) {
 		return nil, fmt.Errorf("no client %q is known; %s", client, strings.TrimSpace(nearest(client, ConnectClients())+" known: "+strings.Join(ConnectClients(), ", ")))
 	}
@@ -55,7 +60,7 @@ func Connect(client string, s *Server, project bool, o *ImportOptions) (*Connect
 		return nil, err
 	}
 	e := &connectEdit{client: client, server: s, src: &source{place: Place{File: path}, text: text}}
-	after, err := e.edit()
+	after, err := edit(e)
 	if err != nil {
 		return nil, err
 	}

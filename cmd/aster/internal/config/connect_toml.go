@@ -89,14 +89,27 @@ func tomlPlace(s *splicer, index []tomlValue, table []string) int {
 	return 1
 }
 
-// A tomlValue is where a value stands: offsets without the byte order mark.
+// A tomlValue is where a value or the head of a table stands: offsets without the byte order
+// mark.
 type tomlValue struct {
 	path     []string // with its table's
 	from, to int
+	head     bool
 }
 
 // tomlIndex lists the values of a file that [parseTOML] takes, in order.
 func tomlIndex(src *source) (out []tomlValue) {
+	walkTOML(src, func(v tomlValue) {
+		if !v.head {
+			out = append(out, v)
+		}
+	})
+	return out
+}
+
+// walkTOML visits the values and the heads of tables of a file that [parseTOML] takes, in
+// order.
+func walkTOML(src *source, visit func(tomlValue)) {
 	p := &tomlParser{src: src, text: strings.TrimPrefix(src.text, bom)}
 	scratch := &node{kind: kindMap}
 	var table []string
@@ -113,6 +126,7 @@ func tomlIndex(src *source) (out []tomlValue) {
 			table = p.key()
 			p.at = mark
 			p.table(scratch)
+			visit(tomlValue{table, mark, p.at, true})
 		} else {
 			path := slices.Concat(table, p.key())
 			p.spaces()
@@ -120,9 +134,8 @@ func tomlIndex(src *source) (out []tomlValue) {
 			p.spaces()
 			from := p.at
 			p.value(1)
-			out = append(out, tomlValue{path, from, p.at})
+			visit(tomlValue{path, from, p.at, false})
 		}
 		p.lineEnd()
 	}
-	return out
 }
