@@ -1,40 +1,24 @@
 package cli
 
-import (
-	"strings"
-	"testing"
-)
+import "testing"
 
-func TestRecipes(t *testing.T) {
-	for goos, exe := range map[string]string{
-		"linux":   "/home/ann o'hara/bin/aster",
-		"darwin":  "/Users/ann/Application Support/aster",
-		"windows": `C:\Program Files\aster\aster.exe`,
+func TestShellQuote(t *testing.T) {
+	for _, tt := range []struct {
+		goos string
+		word string
+		want string
+	}{
+		{"linux", "/home/ann o'hara/bin/aster", `'/home/ann o'\''hara/bin/aster'`},
+		{"darwin", "/Users/ann/Application Support/aster", `'/Users/ann/Application Support/aster'`},
+		{"windows", `C:\Program Files\aster\aster.exe`, `"C:\Program Files\aster\aster.exe"`},
+		{"windows", `C:\aster.exe`, `C:\aster.exe`},
+		{"linux", "", "''"},
+		{"linux", "a$b", "'a$b'"},
+		{"linux", "/usr/bin/aster", "/usr/bin/aster"},
 	} {
-		all := recipes(exe, goos)
-		if len(all) != 5 {
-			t.Fatalf("%d recipes", len(all))
+		if got := shellQuote(tt.goos, []string{tt.word}); got != tt.want {
+			t.Errorf("%q on %s: %s, want %s", tt.word, tt.goos, got, tt.want)
 		}
-		want := map[string]string{
-			"linux":   `-- '/home/ann o'\''hara/bin/aster' mcp serve webmcp`,
-			"darwin":  `-- '/Users/ann/Application Support/aster' mcp serve webmcp`,
-			"windows": `-- "C:\Program Files\aster\aster.exe" mcp serve webmcp`,
-		}[goos]
-		for _, r := range all {
-			switch r.client {
-			case "Claude Code", "Codex":
-				if !strings.HasSuffix(r.lines, want) {
-					t.Errorf("%s on %s: %s", r.client, goos, r.lines)
-				}
-			default:
-				if !strings.Contains(r.lines, jsonQuote(exe)) || !strings.Contains(r.lines, `"serve",`) {
-					t.Errorf("%s on %s: %s", r.client, goos, r.lines)
-				}
-			}
-		}
-	}
-	if got := shellQuote("linux", []string{"/usr/bin/aster", "", "a$b"}); got != `/usr/bin/aster '' 'a$b'` {
-		t.Errorf("shellQuote: %s", got)
 	}
 }
 
@@ -48,8 +32,4 @@ func TestTemporary(t *testing.T) {
 			t.Errorf("temporary(%q) = %v", exe, got)
 		}
 	}
-}
-
-func jsonQuote(s string) string {
-	return `"` + strings.ReplaceAll(s, `\`, `\\`) + `"`
 }

@@ -78,11 +78,11 @@ Arguments behind "--" go to "aster mcp serve" as they are.`,
 	return cmd
 }
 
-// addConnect adds the command below "mcp".
+// addConnect adds both commands below "mcp".
 func (a *app) addConnect(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		if cmd.Name() == "mcp" {
-			cmd.AddCommand(a.connectCommand())
+			cmd.AddCommand(a.connectCommand(), a.disconnectCommand())
 		}
 	}
 }
@@ -131,17 +131,22 @@ func connectRun(o *connectOptions, client string, args []string) error {
 		_, err := fmt.Fprintf(o.env.Stdout, "%s has %s already: %s\n", client, s.Name, host.CleanText(c.Path))
 		return err
 	}
-	if err := o.env.printLines(host.CleanText(c.Path) + "\n" + lineDiff(c.Before, c.After)); err != nil || o.print {
-		return err
-	}
-	if ok, err := o.agreed(); err != nil || !ok {
-		return err
-	}
-	if err := c.Save(); err != nil {
+	if wrote, err := o.write(c); err != nil || !wrote {
 		return err
 	}
 	_, err = fmt.Fprintf(o.env.Stdout, "wrote %s\n%s\n", host.CleanText(c.Path), connectNext(client, s.Name))
 	return err
+}
+
+// write shows a change and makes it, where that is wanted.
+func (o *connectOptions) write(c *config.Connection) (wrote bool, err error) {
+	if err := o.env.printLines(host.CleanText(c.Path) + "\n" + lineDiff(c.Before, c.After)); err != nil || o.print {
+		return false, err
+	}
+	if ok, err := o.agreed(); err != nil || !ok {
+		return false, err
+	}
+	return true, c.Save()
 }
 
 // agreed asks, where nobody agreed by a flag.

@@ -40,7 +40,7 @@ func (a *app) demoCommand() *cobra.Command {
 		Short: "Show the whole way on a page of its own, in a minute",
 		Long: `Shows the whole way on a page of its own: it starts a browser with a profile that is
 thrown away, so that yours is left alone, opens a page that offers tools, calls two of them
-as an AI client would, and prints the lines that give aster to your AI client.`,
+as an AI client would, and says how your AI client gets aster.`,
 		Example: `  aster demo
   aster demo --headless          on a machine without a screen
   aster demo --cdp-url auto      in the browser that you use`,
@@ -217,7 +217,7 @@ func (d *demo) show(ctx context.Context) error {
 		}
 	}
 	d.heading(4, "Give aster to your AI client")
-	printRecipes(d.env, d.env.Stdout)
+	printConnect(d.env, d.env.Stdout)
 	return nil
 }
 

@@ -102,8 +102,8 @@ func TestDemoInRunningBrowser(t *testing.T) {
 		if c := wait(t, code, stdout, stderr); c != cli.ExitOK || !strings.Contains(stdout.String(), "the page shows For Saturday: bread, oat milk") || stderr.String() != "" {
 			t.Errorf("%s: exit code %d\n%s%s", name, c, stdout, stderr)
 		}
-		if !strings.Contains(stdout.String(), "claude mcp add --scope user webmcp -- /opt/aster mcp serve webmcp\n") {
-			t.Errorf("%s: no line for Claude Code:\n%s", name, stdout)
+		if !strings.Contains(stdout.String(), "     /opt/aster mcp connect claude\n") {
+			t.Errorf("%s: no line for a client:\n%s", name, stdout)
 		}
 		if address == b.HTTP {
 			for deadline := time.Now().Add(10 * time.Second); len(b.Targets(t, "page")) != before; time.Sleep(20 * time.Millisecond) {

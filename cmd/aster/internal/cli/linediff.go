@@ -86,21 +86,21 @@ func hunks(a, b []string) []hunk {
 	return out
 }
 
-// writeHunk writes one run. Of a line that only grows, the first of both, just the new
-// part is shown.
+// writeHunk writes one run. Of a line that only grows or shrinks, the first of both, just
+// the part that comes or goes is shown.
 func writeHunk(out *strings.Builder, h hunk, above int) {
 	n := above + h.at + 1
 	old, fresh := h.old, h.new
-	if len(old) == 1 && len(fresh) > 0 {
+	if len(old) > 0 && len(fresh) > 0 && (len(old) == 1 || len(fresh) == 1) {
 		lost, gained := middle(old[0], fresh[0])
-		if lost == "" || max(len(old[0]), len(fresh[0])) > maxDiffLine {
+		if lost == "" || gained == "" || max(len(old[0]), len(fresh[0])) > maxDiffLine {
 			if lost != "" {
-				fmt.Fprintf(out, "%5d - … %s …\n", n, lost)
+				fmt.Fprintf(out, "%5d - … %s …\n", n, strings.TrimSpace(lost))
 			}
 			if gained != "" {
 				fmt.Fprintf(out, "%5d + … %s\n", n, strings.TrimSpace(gained))
 			}
-			old, fresh, n = nil, fresh[1:], n+1
+			old, fresh, n = old[1:], fresh[1:], n+1
 		}
 	}
 	for _, l := range old {
