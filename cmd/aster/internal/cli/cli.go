@@ -102,7 +102,7 @@ Begin with "aster demo": it shows the whole way on a page of its own.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &usageError{err: err, help: "aster help" + strings.TrimPrefix(cmd.CommandPath(), "aster")}
 	})
-	root.AddCommand(a.demoCommand(), a.doctorCommand(), a.mcpCommand(), a.shortcutsCommand(), a.versionCommand(), a.webCommand(), a.manCommand())
+	root.AddCommand(a.demoCommand(), a.doctorCommand(), a.mcpCommand(), a.shortcutsCommand(), a.uiCommand(), a.versionCommand(), a.webCommand(), a.manCommand())
 	root.SetHelpCommand(a.helpCommand())
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {

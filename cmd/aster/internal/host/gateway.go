@@ -14,6 +14,7 @@ import (
 
 	"github.com/aster-mcp/aster/bridge"
 	"github.com/aster-mcp/aster/bridge/chat"
+	"github.com/aster-mcp/aster/cmd/aster/internal/config"
 	"github.com/aster-mcp/aster/cmd/aster/internal/guard"
 )
 
@@ -64,10 +65,7 @@ func NewGateway(s *Session, o *GatewayOptions) (*Gateway, error) {
 	default:
 		return nil, fmt.Errorf("expose %q: choose one of %q", g.expose, []string{ExposeBridge, ExposeTools, ExposeBoth})
 	}
-	config, c := bridge.DefaultConfig(), s.opts.Config
-	config.AvailableContextTokens, config.InventoryThresholdPercent = c.ContextTokens, c.InventoryPercent
-	config.SearchDefaultLimit = c.SearchLimit
-	config.Tokenizer = bridge.TokenizerFunc(bridge.EstimateTokens)
+	config := BridgeConfig(s.opts.Config)
 	config.Pages = g.pages
 	if s.audit != nil {
 		config.Metrics = s.audit
@@ -99,6 +97,15 @@ func NewGateway(s *Session, o *GatewayOptions) (*Gateway, error) {
 	s.OnCatalog(g.follow)
 	g.follow(s.Catalog())
 	return g, nil
+}
+
+// BridgeConfig is what a configuration says about what the model is given.
+func BridgeConfig(c *config.Config) bridge.Config {
+	out := bridge.DefaultConfig()
+	out.AvailableContextTokens, out.InventoryThresholdPercent = c.ContextTokens, c.InventoryPercent
+	out.SearchDefaultLimit = c.SearchLimit
+	out.Tokenizer = bridge.TokenizerFunc(bridge.EstimateTokens)
+	return out
 }
 
 // Server is the MCP server, to be connected to transports.

@@ -163,7 +163,7 @@ func (h *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !h.knowsHost(r.Host):
 		h.refuse(w, r, http.StatusForbidden, "the Host of this request is not this server's")
 		return
-	case !sameOrigin(r):
+	case !SameOrigin(r):
 		h.refuse(w, r, http.StatusForbidden, "requests of web pages of other origins are not served")
 		return
 	case !h.authorized(r):
@@ -253,9 +253,9 @@ func (h *endpoint) knowsHost(hostport string) bool {
 	return port == h.port && slices.Contains(h.hosts, strings.ToLower(strings.TrimSuffix(host, ".")))
 }
 
-// sameOrigin reports whether a request comes from no web page, or from one of this
+// SameOrigin reports whether a request comes from no web page, or from one of this
 // endpoint's own origin.
-func sameOrigin(r *http.Request) bool {
+func SameOrigin(r *http.Request) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
 		return false
 	}

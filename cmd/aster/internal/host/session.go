@@ -368,6 +368,15 @@ func (s *Session) Servers() (out []ServerState) {
 	return out
 }
 
+// Origin is the origin of the page that registered a tool, "" for a tool of no page.
+func (s *Session) Origin(tool bridge.Tool) string {
+	if sv := s.servers[tool.Server]; sv != nil && sv.builtin != nil && sv.builtin.Origin != nil {
+		origin, _ := sv.builtin.Origin(tool.Name)
+		return origin
+	}
+	return ""
+}
+
 // Problems are the servers that could not be tried.
 func (s *Session) Problems() []Problem { return slices.Clone(s.problems) }
 

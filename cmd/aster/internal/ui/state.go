@@ -1,0 +1,188 @@
+package ui
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/aster-mcp/aster/bridge"
+	"github.com/aster-mcp/aster/cmd/aster/internal/config"
+	"github.com/aster-mcp/aster/cmd/aster/internal/guard"
+)
+
+// state is what the page shows. Its texts are clean: guard.Show has been over them.
+type state struct {
+	Servers  []serverRow `json:"servers"`
+	Pages    []pageRow   `json:"pages"`
+	Left     int         `json:"left,omitempty"` // tools that are not shown
+	Manifest manifestRow `json:"manifest"`
+	Calls    []callRow   `json:"calls"`
+	Recorded bool        `json:"recorded"` // there is a record of calls
+	Rules    []ruleRow   `json:"rules"`
+	Defaults []string    `json:"defaults"`
+}
+
+type serverRow struct {
+	Name  string    `json:"name"`
+	State string    `json:"state"`
+	Tools []toolRow `json:"tools"`
+}
+
+// pageRow are the tools of the pages of one origin.
+type pageRow struct {
+	Origin string    `json:"origin"`
+	Tools  []toolRow `json:"tools"`
+}
+
+type toolRow struct {
+	Name  string `json:"name"`
+	Title string `json:"title,omitempty"`
+	About string `json:"about"`
+}
+
+type manifestRow struct {
+	Text   string `json:"text"`
+	Tokens int    `json:"tokens"`
+	Budget int    `json:"budget"`
+	All    int    `json:"all"` // tokens that whole descriptions would take
+}
+
+type ruleRow struct {
+	Decision string `json:"decision"`
+	Tools    string `json:"tools"`
+	Where    string `json:"where,omitempty"` // conditions
+	Reason   string `json:"reason,omitempty"`
+	Place    string `json:"place"`
+}
+
+// state is that of this moment.
+func (s *site) state() *state {
+	catalog := s.o.Session.Catalog()
+	st := &state{Servers: []serverRow{}, Pages: []pageRow{}, Calls: s.calls.rows(), Recorded: s.o.Audit != "", Rules: rules(s.o.Config), Defaults: defaults(s.o.Config)}
+	own, pages := map[string][]toolRow{}, map[string][]toolRow{}
+	n := 0
+	for t := range catalog.All() {
+		if n++; n > MaxTools {
+			st.Left++
+			continue
+		}
+		row := toolRow{guard.Show(t.Name, maxText), guard.Show(t.Title, maxText), guard.Show(t.Description, maxText)}
+		if origin := s.o.Session.Origin(t); origin != "" {
+			pages[origin] = append(pages[origin], row)
+		} else {
+			own[t.Server] = append(own[t.Server], row)
+		}
+	}
+	for _, sv := range s.o.Session.Servers() {
+		st.Servers = append(st.Servers, serverRow{guard.Show(sv.Name, maxText), guard.Show(sv.Status.String(), maxText), append([]toolRow{}, own[sv.Name]...)})
+	}
+	for _, p := range s.o.Session.Problems() {
+		st.Servers = append(st.Servers, serverRow{guard.Show(p.Server, maxText), guard.Show(p.Text, maxText), []toolRow{}})
+	}
+	for origin, tools := range pages {
+		st.Pages = append(st.Pages, pageRow{guard.Show(origin, maxText), tools})
+	}
+	slices.SortFunc(st.Pages, func(a, b pageRow) int { return strings.Compare(a.Origin, b.Origin) })
+	st.Manifest = s.manifest(catalog)
+	return st
+}
+
+// manifest is what a model would be given now.
+func (s *site) manifest(c *bridge.Catalog) manifestRow {
+	if s.injector.Catalog() != c {
+		s.injector.SetCatalog(c)
+	}
+	in := s.injector.Inject()
+	if in == nil {
+		return manifestRow{}
+	}
+	lines := strings.Split(in.Prompt, "\n")
+	for i, l := range lines {
+		lines[i] = guard.Show(l, 0)
+	}
+	return manifestRow{strings.Join(lines, "\n"), in.PromptTokens, in.BudgetTokens, in.ManifestTokens}
+}
+
+// rules are those of the files, in their order.
+func rules(c *config.Config) []ruleRow {
+	out := []ruleRow{}
+	for i := range c.Policy.Rules {
+		r := &c.Policy.Rules[i]
+		var tools, where []string
+		for _, p := range r.Tools {
+			tools = append(tools, p.Text)
+		}
+		where = append(where, r.Origins...)
+		for path, glob := range r.Args {
+			where = append(where, path+"="+glob)
+		}
+		slices.Sort(where)
+		out = append(out, ruleRow{string(r.Decision), guard.Show(strings.Join(tools, ", "), maxText), guard.Show(strings.Join(where, ", "), maxText), guard.Show(r.Reason, maxText), guard.Show(r.Place.String(), maxText)})
+	}
+	return out
+}
+
+// defaults say what holds where no rule does.
+func defaults(c *config.Config) []string {
+	out := []string{"The strictest rule that matches a call counts: deny before ask before allow.", "Calls that no rule matches are decided by the guard's defaults: aster help policy."}
+	if c.Policy.ReadOnly {
+		out = append(out, "Read-only: every call that is not known to only read is refused.")
+	}
+	if c.Policy.Approve != "" {
+		out = append(out, "Who asks you about a call: "+c.Policy.Approve+".")
+	}
+	return out
+}
+
+// calls keeps the newest calls. It is safe for concurrent use.
+type calls struct {
+	mu   sync.Mutex
+	list []callRow // oldest first; guarded by mu
+}
+
+type callRow struct {
+	id       string
+	Time     string  `json:"time"` // RFC 3339
+	Tool     string  `json:"tool"`
+	Client   string  `json:"client,omitempty"`
+	Decision string  `json:"decision"`
+	By       string  `json:"by,omitempty"`
+	Outcome  string  `json:"outcome,omitempty"` // "" while it runs
+	MS       float64 `json:"ms,omitempty"`
+}
+
+func newCalls() *calls { return &calls{} }
+
+// add takes an entry of the record, a call's begin or its end.
+func (c *calls) add(e *guard.Entry) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch e.Event {
+	case "begin":
+		row := callRow{id: e.ID, Time: e.Time.UTC().Format("2006-01-02T15:04:05Z"), Tool: guard.Show(string(e.Tool), maxText), Decision: guard.Show(e.Decision, maxText), By: guard.Show(e.By, maxText)}
+		if e.Client != nil {
+			row.Client = guard.Show(e.Client.Name, maxText)
+		}
+		if len(c.list) >= MaxCalls {
+			c.list = slices.Delete(c.list, 0, len(c.list)-MaxCalls+1)
+		}
+		c.list = append(c.list, row)
+	case "end":
+		for i := range slices.Backward(c.list) {
+			if c.list[i].id == e.ID {
+				c.list[i].Outcome, c.list[i].MS = guard.Show(string(e.Outcome), maxText), e.DurationMS
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// rows are the calls, newest first.
+func (c *calls) rows() []callRow {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := append([]callRow{}, c.list...)
+	slices.Reverse(out)
+	return out
+}
