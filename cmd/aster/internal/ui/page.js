@@ -30,7 +30,7 @@
   const group = (key, title, state, tools) => {
     const d = make('details'), s = make('summary', title + ' ');
     d.dataset.key = key;
-    s.append(make('span', (state ? state + ', ' : '') + tools.length + ' tools', 'quiet'));
+    s.append(make('span', state || tools.length + (tools.length === 1 ? ' tool' : ' tools'), 'quiet'));
     const list = make('ul');
     for (const t of tools) {
       const li = make('li');
