@@ -102,6 +102,9 @@ func glance(text []byte) (g glimpse) {
 			}
 		}
 	}
+	if depth == 1 && value && start >= 0 { // cut off in the middle of a value
+		g.member(key, nil)
+	}
 	return g
 }
 

@@ -257,7 +257,7 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// TestLongMessage ends the session with a reason.
+// TestLongMessage ends the call with a reason, before the message has an end.
 func TestLongMessage(t *testing.T) {
 	spec := source.Spec{Name: "s", Era: source.EraLegacy, Dial: func(context.Context) (io.ReadWriteCloser, error) {
 		near, far := net.Pipe()
@@ -279,7 +279,7 @@ func TestLongMessage(t *testing.T) {
 	}}
 	s := open(t, spec, nil)
 	start(t, s)
-	if _, err := s.Call(ctxFor(t), "echo", nil, nil); err == nil || err.Error() != "s: refused: a message is over 32 MiB" {
+	if _, err := s.Call(ctxFor(t), "echo", nil, nil); err == nil || err.Error() != "s: the server's answer is not taken: it is over 32 MiB, the most that a message may have" {
 		t.Errorf("Call: %v", err)
 	}
 }
