@@ -259,7 +259,7 @@ func webBombs(a *arena) {
 			}
 		}
 	})
-	mux.HandleFunc("/circle", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/circle?"+r.URL.RawQuery+"x", 302) })
+	mux.HandleFunc("/circle", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/circle?"+r.URL.RawQuery+"x", http.StatusFound) })
 	mux.HandleFunc("/headers", func(w http.ResponseWriter, r *http.Request) {
 		conn, _, err := w.(http.Hijacker).Hijack()
 		if err != nil {
@@ -325,7 +325,7 @@ func webEndpoint(a *arena) {
 		}
 		port := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if lead == "redirect" {
-				http.Redirect(w, r, t.URL+"/json/version", 302)
+				http.Redirect(w, r, t.URL+"/json/version", http.StatusFound)
 				return
 			}
 			json.NewEncoder(w).Encode(map[string]string{"Browser": "Chrome/156.0\u001b[2J", "Protocol-Version": "1.3", "webSocketDebuggerUrl": lead})
