@@ -25,7 +25,9 @@ const shown = `<img src=x onerror="window.ran=1"><script>window.ran=1</script>\u
 // hostile is a server whose tools are markup all over; one is a page's.
 func hostile() host.Builtin {
 	s := mcp.NewServer(&mcp.Implementation{Name: "pages", Version: "1"}, nil)
-	answer := func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return &mcp.CallToolResult{}, nil }
+	answer := func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{}, nil
+	}
 	for _, name := range []string{"page_tool", "own_tool", markup} {
 		s.AddTool(&mcp.Tool{Name: name, Title: "title " + markup, Description: "about " + markup, InputSchema: json.RawMessage(`{"type":"object"}`)}, answer)
 	}
@@ -91,7 +93,7 @@ func TestPage(t *testing.T) {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	await(t, p, "the call", `document.querySelector('#calls tr').cells[1].textContent === 'pages/page_tool' && document.querySelector('#calls tr').cells[4].textContent === 'running'`)
+	await(t, p, "the call", `document.querySelector('#calls').closest('.wide').checkVisibility() && document.querySelector('#calls tr').cells[1].textContent === 'pages/page_tool' && document.querySelector('#calls tr').cells[4].textContent === 'running'`)
 	if text := p.EvalString(t, `document.querySelector('#calls tr').cells[2].textContent`); text != "client "+shown {
 		t.Errorf("the client is %q", text)
 	}

@@ -43,6 +43,8 @@
   const show = (st) => {
     at('no-calls').textContent = st.recorded ? 'No call since this page was started.' : 'No record of calls is kept (mcp.audit.enabled).';
     at('no-calls').hidden = st.calls.length > 0;
+    at('calls').closest('.wide').hidden = st.calls.length === 0;
+    at('rules').closest('.wide').hidden = st.rules.length === 0;
     draw('calls', st.calls, (v) => v.map((c) => row([c.time, c.tool, c.client || '', c.decision + (c.by ? ' (' + c.by + ')' : ''),
       c.outcome || 'running', c.outcome ? (c.ms || 0).toFixed(1) + ' ms' : ''], { at: 3, is: c.decision === 'deny' ? 'deny' : '' })));
     draw('pages', st.pages, (v) => v.length ? v.map((p) => group(p.origin, p.origin, '', p.tools)) : [make('p', 'No page offers tools.', 'quiet')]);
@@ -54,6 +56,8 @@
   };
   const events = new EventSource('/events');
   events.onopen = () => { at('live').textContent = 'live'; };
-  events.onerror = () => { at('live').textContent = 'aster ui does not answer'; };
+  events.onerror = () => { // a stream that was refused is not tried again
+    at('live').textContent = events.readyState === EventSource.CLOSED ? 'not served: open the address that aster ui printed, and close other pages of it' : 'aster ui does not answer';
+  };
   events.onmessage = (e) => show(JSON.parse(e.data));
 })();

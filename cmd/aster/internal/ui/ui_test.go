@@ -140,7 +140,8 @@ func TestStreams(t *testing.T) {
 	}
 	first.Close() // a page that goes leaves its place
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		code, _ := open(t, client, base)
+		code, body := open(t, client, base)
+		body.Close()
 		if code == 200 {
 			return
 		}
