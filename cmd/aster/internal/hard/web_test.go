@@ -259,7 +259,9 @@ func webBombs(a *arena) {
 			}
 		}
 	})
-	mux.HandleFunc("/circle", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/circle?"+r.URL.RawQuery+"x", http.StatusFound) })
+	mux.HandleFunc("/circle", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/circle?"+r.URL.RawQuery+"x", http.StatusFound)
+	})
 	mux.HandleFunc("/headers", func(w http.ResponseWriter, r *http.Request) {
 		conn, _, err := w.(http.Hijacker).Hijack()
 		if err != nil {

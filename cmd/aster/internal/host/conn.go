@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -22,6 +23,10 @@ const (
 	// dropped: a client that floods and does not read must not hide its end of input.
 	replyPatience = 250 * time.Millisecond
 )
+
+// codeCrowded is the code of a request that is not begun because too many wait; of those
+// that JSON-RPC leaves to servers.
+const codeCrowded = -32000
 
 // maxWarnings bounds the warnings about refused lines in one session: a flood of them
 // must not fill a log, nor block on one that nobody reads.
@@ -193,6 +198,10 @@ func (c *conn) admit(in inbound, b *batch) []byte {
 		return in.reply
 	}
 	if req, ok := in.msg.(*jsonrpc.Request); ok && req.IsCall() {
+		if c.tracks.crowded() {
+			id, _ := json.Marshal(req.ID.Raw()) // a number or a text
+			return errorReply(id, codeCrowded, "too many requests wait for an answer, at most "+strconv.Itoa(MaxStdioRequests)+": send it again after some of them")
+		}
 		if bad := c.tracks.begin(req, b); bad != "" {
 			return errorReply(nil, jsonrpc.CodeInvalidRequest, "invalid request: "+bad)
 		}

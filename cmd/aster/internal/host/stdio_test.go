@@ -412,6 +412,27 @@ func TestIDInUse(t *testing.T) {
 	}
 }
 
+// Requests that wait for an answer are bounded; one beyond the bound is refused by its id,
+// and the next is served once another has ended.
+func TestManyRequestsAtOnce(t *testing.T) {
+	w := open(t, "2025-11-25", nil)
+	for i := range host.MaxStdioRequests {
+		w.send(call(100+i, "hang", ""))
+	}
+	w.send(call("more", "echo", ""))
+	if got := w.recv(); !strings.Contains(got, `"id":"more","error"`) || !strings.Contains(got, "too many requests wait for an answer, at most 4096") {
+		t.Errorf("one request too many: %s", got)
+	}
+	w.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":100}}`)
+	if got := w.recv(); !strings.Contains(got, `"id":100,`) {
+		t.Errorf("cancelled call: %s", got)
+	}
+	w.send(call("more", "echo", ""))
+	if got := w.recv(); !strings.Contains(got, `"id":"more","result"`) {
+		t.Errorf("after one has ended: %s", got)
+	}
+}
+
 func TestEndOfInput(t *testing.T) {
 	for _, revision := range revisions {
 		for _, tool := range []string{"", "echo", "hang", "deaf"} {

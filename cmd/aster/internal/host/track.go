@@ -12,6 +12,9 @@ import (
 // maxBatch bounds the elements of a JSON-RPC batch.
 const maxBatch = 1000
 
+// MaxStdioRequests bounds the requests of one stdio client that wait for an answer.
+const MaxStdioRequests = 4096
+
 // lastBatchRevision is the last MCP revision that knows batches.
 const lastBatchRevision = "2025-03-26"
 
@@ -68,6 +71,13 @@ func (t *tracker) begin(req *jsonrpc.Request, b *batch) (bad string) {
 		t.pending++
 	}
 	return ""
+}
+
+// crowded reports whether no more requests can wait for an answer.
+func (t *tracker) crowded() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.calls) >= MaxStdioRequests
 }
 
 // answer ends a call. It returns what to write: the response's text, the whole batch when
