@@ -126,14 +126,25 @@ func (a *attachment) Attached(s *cdp.Session) {
 
 // promptTabs is the number of open tabs that are prepared for their next document at
 // once. With more tabs it would be in the way of the tools of the others: it is the most
-// expensive part of attaching. A document that comes in between is adopted once it has
-// loaded, see probe.
+// expensive part of attaching. A tab that goes somewhere in between is prepared then; a
+// document that was quicker is adopted once it has loaded, see probe.
 const promptTabs = 8
 
 // prepare makes the shim part of the target's documents to come, and has their headers told.
 func (a *attachment) prepare(s *cdp.Session) {
 	s.Post(page.CommandAddScriptToEvaluateOnNewDocument, a.inject, nil)
 	a.watchHeaders(s)
+}
+
+// leaving prepares a target that had to wait and now goes to another document.
+func (a *attachment) leaving(s *cdp.Session) {
+	a.mu.Lock()
+	waits := a.later[s]
+	delete(a.later, s)
+	a.mu.Unlock()
+	if waits {
+		a.prepare(s)
+	}
 }
 
 // prepareLater prepares the targets that had to wait.
@@ -150,6 +161,9 @@ func (a *attachment) prepareLater() {
 // Enabled asks for the browser's own tools, which are reported at once.
 func (a *attachment) Enabled(s *cdp.Session) {
 	s.Post(cdpwebmcp.CommandEnable, nil, tracked(a, func(_ jsonv2.Value, err error) { a.enabled(s, err) }))
+	if s.Held() {
+		a.probeStarted(s)
+	}
 }
 
 // tracked counts an answer that the tools of a page wait for.
@@ -207,6 +221,8 @@ func (a *attachment) Event(s *cdp.Session, method string, params jsonv2.Value) {
 		handle(a, params, func(e *page.EventJavascriptDialogOpening) { a.dialogOpened(s, e) })
 	case page.JavascriptDialogClosed.Method:
 		a.dialogClosed(s)
+	case page.FrameStartedNavigating.Method:
+		a.leaving(s)
 	case page.LoadEventFired.Method:
 		a.loaded(s)
 	}

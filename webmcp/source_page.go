@@ -3,6 +3,8 @@ package webmcp
 import (
 	"encoding/json"
 
+	"github.com/chromedp/cdproto/cdp/jsonv2"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 
 	"github.com/aster-mcp/aster/cdp"
@@ -30,15 +32,33 @@ func (a *attachment) adapt(f *cdp.Frame, inDocument bool) {
 	}))
 }
 
-// probe looks, once a page has loaded, whether it has a modelContext that only an
-// adapter can speak for.
-func (a *attachment) probe(s *cdp.Session) {
-	f := s.RootFrame()
+// probeStarted looks after the documents that are in a new target already. The browser
+// says that it holds the target, but a tab that was not opened by a script goes on to its
+// address all the same, and its document may have come before the shim (measured in
+// Chromium 156). Such a document is as one that was there before us.
+func (a *attachment) probeStarted(s *cdp.Session) {
+	// The answer comes after the contexts that were there, and after the shim was brought.
+	s.Post(page.CommandGetFrameTree, nil, func(_ jsonv2.Value, err error) {
+		if err != nil {
+			return
+		}
+		for _, f := range s.Frames() {
+			if f.URL != "" && f.URL != "about:blank" { // what a script opened is held there
+				a.probe(f)
+			}
+		}
+	})
+}
+
+// probe looks whether a document has a modelContext that only an adapter can speak for,
+// or none at all: once a page has loaded, or in a target that just came.
+func (a *attachment) probe(f *cdp.Frame) {
 	if f == nil || f.Context == 0 || !touchable(f) || !a.inScope(f) {
 		return
 	}
+	s := f.Session
 	a.mu.Lock()
-	t := a.tabs[s]
+	t := a.tabs[s.Page()]
 	served := t == nil || t.docs[f] != nil // by the shim, the browser or an adapter
 	bare := t != nil && t.noDomain
 	a.mu.Unlock()

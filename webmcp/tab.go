@@ -77,6 +77,6 @@ func (a *attachment) loaded(s *cdp.Session) {
 	}
 	if t != nil {
 		a.registry.loaded(t.id)
-		a.probe(s)
+		a.probe(s.RootFrame())
 	}
 }
