@@ -89,14 +89,15 @@ func mixedScripts(name string) []Warning {
 	return nil
 }
 
-// spelled shows a word with its letters beyond ASCII by their numbers.
+// spelled shows a word with its letters beyond ASCII, and what cannot be seen, by their
+// numbers.
 func spelled(word string) string {
 	var b strings.Builder
 	for i, r := range word {
 		switch {
 		case i > maxShownName:
 			return b.String() + cutMark
-		case r < 0x80:
+		case r < 0x80 && !unseen(r):
 			b.WriteRune(r)
 		default:
 			fmt.Fprintf(&b, "[U+%04X]", r)
