@@ -334,17 +334,27 @@ func (a *attachment) partyGone(f *cdp.Frame) {
 func (a *attachment) locate(frames []*party, then func(map[*party]string)) {
 	paths := map[*party]string{}
 	open := len(frames)
+	if open == 0 {
+		then(paths)
+		return
+	}
+	var late *time.Timer
 	finish := func() {
 		if then != nil {
+			late.Stop()
 			f := then
 			then = nil
 			f(paths)
 		}
 	}
-	if open == 0 {
-		finish()
-		return
-	}
+	// A command to the browser brings us back to the reading goroutine.
+	late = time.AfterFunc(pathWait, func() {
+		a.browser.Root().Post("Browser.getVersion", nil, func(_ jsonv2.Value, err error) {
+			if err == nil {
+				finish()
+			}
+		})
+	})
 	for _, q := range frames {
 		a.inWorld(q.frame, shim.FramePath, func(r runtime.EvaluateResult, err error) {
 			var path string
@@ -356,12 +366,4 @@ func (a *attachment) locate(frames []*party, then func(map[*party]string)) {
 			}
 		})
 	}
-	// A command to the browser brings us back to the reading goroutine.
-	time.AfterFunc(pathWait, func() {
-		a.browser.Root().Post("Browser.getVersion", nil, func(_ jsonv2.Value, err error) {
-			if err == nil {
-				finish()
-			}
-		})
-	})
 }

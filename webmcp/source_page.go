@@ -38,6 +38,7 @@ func (a *attachment) adapt(f *cdp.Frame, inDocument bool) {
 // Chromium 156). Such a document is as one that was there before us.
 func (a *attachment) probeStarted(s *cdp.Session) {
 	// The answer comes after the contexts that were there, and after the shim was brought.
+	// That of WebMCP.enable, which is asked for anyway, does not always.
 	s.Post(page.CommandGetFrameTree, nil, func(_ jsonv2.Value, err error) {
 		if err != nil {
 			return
