@@ -68,14 +68,20 @@ Arguments behind "--" go to "aster mcp serve" as they are.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.server, "server", "webmcp", "which server: `webmcp`, web, shortcuts, or gateway for all that are configured")
-	f.StringVar(&o.name, "name", "", "what the client calls it (default: the server's name, aster for the gateway)")
 	f.StringVar(&o.command, "command", "", "the aster that the client runs (default: this program; with --project \"aster\")")
 	f.BoolVar(&o.project, "project", false, "write the project's file instead of your own")
+	o.flags(cmd)
+	return cmd
+}
+
+// flags are those that connect and disconnect share.
+func (o *connectOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.server, "server", "webmcp", "which server: `webmcp`, web, shortcuts, or gateway for all that are configured")
+	f.StringVar(&o.name, "name", "", "what the client calls it (default: the server's name, aster for the gateway)")
 	f.BoolVar(&o.print, "print", false, "show the change, and write nothing")
 	f.BoolVar(&o.yes, "yes", false, "write without asking")
 	cmd.RegisterFlagCompletionFunc("server", cobra.FixedCompletions(connectNames, cobra.ShellCompDirectiveNoFileComp))
-	return cmd
 }
 
 // addConnect adds both commands below "mcp".

@@ -32,13 +32,8 @@ Clients: ` + strings.Join(config.ConnectClients(), ", ") + `.`,
 		},
 		RunE: func(_ *cobra.Command, args []string) error { return disconnectRun(o, args[0]) },
 	}
-	f := cmd.Flags()
-	f.StringVar(&o.server, "server", "webmcp", "which server: `webmcp`, web, shortcuts, or gateway for all that are configured")
-	f.StringVar(&o.name, "name", "", "what the client calls it (default: the server's name, aster for the gateway)")
-	f.BoolVar(&o.project, "project", false, "change the project's file instead of your own")
-	f.BoolVar(&o.print, "print", false, "show the change, and write nothing")
-	f.BoolVar(&o.yes, "yes", false, "write without asking")
-	cmd.RegisterFlagCompletionFunc("server", cobra.FixedCompletions(connectNames, cobra.ShellCompDirectiveNoFileComp))
+	cmd.Flags().BoolVar(&o.project, "project", false, "change the project's file instead of your own")
+	o.flags(cmd)
 	return cmd
 }
 
