@@ -86,17 +86,31 @@ func ServeHTTP(ctx context.Context, srv *mcp.Server, l net.Listener, opts *HTTPO
 		ErrorLog:    slog.NewLogLogger(h.o.Logger.Handler(), slog.LevelDebug),
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
+	err := RunHTTP(ctx, server, l, func() {
+		for ss := range srv.Sessions() {
+			go ss.Close() // ends its streams; one that hangs is cut off
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("http: %w", err)
+	}
+	return nil
+}
+
+// RunHTTP serves l until ctx ends, and then returns within a second: after leave, which may
+// be nil, requests have half a second to end and are cut off. l is closed.
+func RunHTTP(ctx context.Context, server *http.Server, l net.Listener, leave func()) error {
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
 	select {
 	case err := <-ended:
-		return fmt.Errorf("http: %w", err)
+		return err
 	case <-ctx.Done():
 	}
 	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), httpShutdownTimeout)
 	defer cancel()
-	for ss := range srv.Sessions() {
-		go ss.Close() // ends its streams; one that hangs is cut off below
+	if leave != nil {
+		leave()
 	}
 	if server.Shutdown(wait) != nil {
 		server.Close()

@@ -55,10 +55,10 @@ type ruleRow struct {
 	Place    string `json:"place"`
 }
 
-// state is that of this moment.
+// state is that of this moment, with s.mu held.
 func (s *site) state() *state {
 	catalog := s.o.Session.Catalog()
-	st := &state{Servers: []serverRow{}, Pages: []pageRow{}, Calls: s.calls.rows(), Recorded: s.o.Audit != "", Rules: rules(s.o.Config), Defaults: defaults(s.o.Config)}
+	st := &state{Servers: []serverRow{}, Pages: []pageRow{}, Calls: s.calls.rows(), Recorded: s.o.Audit != "", Rules: s.rules, Defaults: s.defaults}
 	own, pages := map[string][]toolRow{}, map[string][]toolRow{}
 	n := 0
 	for t := range catalog.All() {
@@ -83,24 +83,25 @@ func (s *site) state() *state {
 		st.Pages = append(st.Pages, pageRow{guard.Show(origin, maxText), tools})
 	}
 	slices.SortFunc(st.Pages, func(a, b pageRow) int { return strings.Compare(a.Origin, b.Origin) })
-	st.Manifest = s.manifest(catalog)
+	st.Manifest = s.manifestOf(catalog)
 	return st
 }
 
-// manifest is what a model would be given now.
-func (s *site) manifest(c *bridge.Catalog) manifestRow {
-	if s.injector.Catalog() != c {
-		s.injector.SetCatalog(c)
+// manifestOf is what a model would be given of a catalogue, made anew when it is another one.
+func (s *site) manifestOf(c *bridge.Catalog) manifestRow {
+	if s.manifestFor == c {
+		return s.manifest
 	}
-	in := s.injector.Inject()
-	if in == nil {
-		return manifestRow{}
+	s.manifestFor, s.manifest = c, manifestRow{}
+	s.injector.SetCatalog(c)
+	if in := s.injector.Inject(); in != nil {
+		lines := strings.Split(in.Prompt, "\n")
+		for i, l := range lines {
+			lines[i] = guard.Show(l, 0)
+		}
+		s.manifest = manifestRow{strings.Join(lines, "\n"), in.PromptTokens, in.BudgetTokens, in.ManifestTokens}
 	}
-	lines := strings.Split(in.Prompt, "\n")
-	for i, l := range lines {
-		lines[i] = guard.Show(l, 0)
-	}
-	return manifestRow{strings.Join(lines, "\n"), in.PromptTokens, in.BudgetTokens, in.ManifestTokens}
+	return s.manifest
 }
 
 // rules are those of the files, in their order.
@@ -150,8 +151,6 @@ type callRow struct {
 	Outcome  string  `json:"outcome,omitempty"` // "" while it runs
 	MS       float64 `json:"ms,omitempty"`
 }
-
-func newCalls() *calls { return &calls{} }
 
 // add takes an entry of the record, a call's begin or its end.
 func (c *calls) add(e *guard.Entry) error {

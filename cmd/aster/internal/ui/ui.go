@@ -26,16 +26,15 @@ var files embed.FS
 
 // Bounds of the page.
 const (
-	MaxStreams   = 16  // pages open at once
-	MaxCalls     = 200 // calls shown, the newest
-	MaxTools     = 2_000
-	maxText      = 400              // characters of one text
-	maxHeader    = 16 << 10         // bytes of a request's header
-	headerWait   = 10 * time.Second // for a request's header
-	writeWait    = 10 * time.Second // for a page that does not read
-	step         = 500 * time.Millisecond
-	shutdownWait = 500 * time.Millisecond
-	cookieAge    = 12 * 60 * 60 // seconds
+	MaxStreams = 16  // pages open at once
+	MaxCalls   = 200 // calls shown, the newest
+	MaxTools   = 2_000
+	maxText    = 400              // characters of one text
+	maxHeader  = 16 << 10         // bytes of a request's header
+	headerWait = 10 * time.Second // for a request's header
+	writeWait  = 10 * time.Second // for a page that does not read
+	step       = 500 * time.Millisecond
+	cookieAge  = 12 * 60 * 60 // seconds
 )
 
 // policy of the page's content: files of its own, and nothing inline.
@@ -60,10 +59,14 @@ type site struct {
 	token    [sha256.Size]byte
 	cookie   string // value of the cookie
 	streams  chan struct{}
+	rules    []ruleRow
+	defaults []string
 
-	mu    sync.Mutex
-	taken time.Time // when last was; guarded by mu
-	last  []byte    // the newest snapshot; guarded by mu
+	mu          sync.Mutex
+	taken       time.Time       // when last was; guarded by mu
+	last        []byte          // the newest snapshot; guarded by mu
+	manifest    manifestRow     // of manifestFor; guarded by mu
+	manifestFor *bridge.Catalog // guarded by mu
 }
 
 // Serve shows a session on l, which must listen on a loopback address, until ctx ends;
@@ -91,19 +94,9 @@ func Serve(ctx context.Context, l net.Listener, o *Options) error {
 		ErrorLog:    slog.NewLogLogger(s.o.Logger.Handler(), slog.LevelDebug),
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(l) }()
-	select {
-	case err := <-ended:
+	if err := host.RunHTTP(ctx, server, l, nil); err != nil {
 		return fmt.Errorf("ui: %w", err)
-	case <-ctx.Done():
 	}
-	wait, stop := context.WithTimeout(context.WithoutCancel(ctx), shutdownWait)
-	defer stop()
-	if server.Shutdown(wait) != nil {
-		server.Close()
-	}
-	<-ended
 	return nil
 }
 
@@ -115,7 +108,7 @@ func newSite(addr net.Addr, o *Options) (*site, error) {
 	if o == nil || o.Session == nil || o.Config == nil || o.Token == "" {
 		return nil, errors.New("ui: a session, a configuration and a token are needed")
 	}
-	s := &site{o: *o, host: tcp.String(), port: fmt.Sprint(tcp.Port), token: sha256.Sum256([]byte(o.Token)), cookie: rand.Text(), streams: make(chan struct{}, MaxStreams), calls: newCalls()}
+	s := &site{o: *o, host: tcp.String(), port: fmt.Sprint(tcp.Port), token: sha256.Sum256([]byte(o.Token)), cookie: rand.Text(), streams: make(chan struct{}, MaxStreams), calls: &calls{}, rules: rules(o.Config), defaults: defaults(o.Config)}
 	if s.o.Logger == nil {
 		s.o.Logger = slog.New(slog.DiscardHandler)
 	}
