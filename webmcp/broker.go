@@ -94,14 +94,24 @@ func (p *party) call(method string, done func(error), args ...string) {
 	postAPI(p.session, p.api, method, done, args...)
 }
 
-// arrive takes up a document that has shown its api object, and has it judged.
-func (a *attachment) arrive(f *cdp.Frame, api string) {
+// newParty makes the party of a document, in place of one that it may have had.
+func (a *attachment) newParty(f *cdp.Frame, api string) *party {
 	a.partyGone(f)
 	p := &party{
 		frame: f, session: f.Session, api: api, origin: f.Origin,
 		tools: map[string]shim.Tool{}, asked: map[string]string{},
 	}
 	a.broker.parties[f] = p
+	return p
+}
+
+// arrive takes up a document that has shown its api object, and has it judged.
+func (a *attachment) arrive(f *cdp.Frame, api string) {
+	old := a.broker.parties[f]
+	p := a.newParty(f, api)
+	if old != nil && old.api == "" {
+		p.held, p.bytes = old.held, old.bytes
+	}
 	a.judge(f, func(allowed bool) {
 		if p.gone {
 			return
@@ -121,12 +131,19 @@ func (a *attachment) arrive(f *cdp.Frame, api string) {
 	})
 }
 
-// hear handles a message of a document. One without a party has an adapter.
+// hear handles a message of a document. One without a party has an adapter, or its api
+// object was shown before the browser told us what the document says: then we ask for it.
 func (a *attachment) hear(f *cdp.Frame, m *shim.Message, size int) {
 	p := a.broker.parties[f]
+	if p == nil {
+		if a.hasAdapter(f) {
+			a.pageSays(f, m)
+			return
+		}
+		p = a.newParty(f, "")
+		a.adopt(f)
+	}
 	switch {
-	case p == nil:
-		a.pageSays(f, m)
 	case p.judged:
 		a.partySays(p, m)
 	case len(p.held) >= maxHeldMessages || p.bytes+size > maxHeldBytes:

@@ -143,6 +143,7 @@ func (a *attachment) move(d *document, f *cdp.Frame) (c Change) {
 	if fresh == nil {
 		return c
 	}
+	fresh.api = d.api
 	for _, old := range c.Removed {
 		t := old.withTitle(old.Title)
 		if fresh.add(t) {

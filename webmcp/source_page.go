@@ -44,11 +44,21 @@ func (a *attachment) probeStarted(s *cdp.Session) {
 			return
 		}
 		for _, f := range s.Frames() {
-			if f.URL != "" && f.URL != "about:blank" { // what a script opened is held there
-				a.probe(f)
+			// What a script opened is held at about:blank. Another may have run the shim, which
+			// was not heard then.
+			if f.URL != "" && f.URL != "about:blank" && f.Context != 0 && a.broker.parties[f] == nil {
+				a.adopt(f)
 			}
 		}
 	})
+}
+
+// hasAdapter reports whether an adapter speaks for a document.
+func (a *attachment) hasAdapter(f *cdp.Frame) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	t := a.tabs[f.Session.Page()]
+	return t != nil && t.docs[f] != nil && t.docs[f].api != ""
 }
 
 // probe looks whether a document has a modelContext that only an adapter can speak for,

@@ -262,8 +262,14 @@ func (d *adoption) current() bool { return d.f.Context == d.context }
 
 func (d *adoption) refused(reason string) {
 	switch reason {
-	case shim.ReasonPage:
-		d.a.adapt(d.f, true)
+	case shim.ReasonPage: // or a shim that came since we looked
+		d.evaluate("document.modelContext", func(o *runtime.RemoteObject) {
+			if o == nil || o.ObjectID == "" {
+				d.a.adapt(d.f, true)
+			} else {
+				d.knock(o.ObjectID)
+			}
+		})
 	case shim.ReasonNative:
 		d.a.note(d.f, "")
 		if d.a.withoutDomain(d.s) {
@@ -342,6 +348,9 @@ func (d *adoption) connect(api runtime.RemoteObjectID, channel int) {
 			return
 		}
 		if d.adapter {
+			if p := d.a.broker.parties[d.f]; p != nil && p.api == "" { // what spoke cannot be reached
+				d.a.partyGone(d.f)
+			}
 			d.a.mu.Lock()
 			if doc := d.a.document(d.f, false); doc != nil {
 				doc.api = string(api)

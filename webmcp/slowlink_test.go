@@ -1,0 +1,128 @@
+package webmcp_test
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aster-mcp/aster/cdp/cdptest"
+	"github.com/aster-mcp/aster/webmcp"
+)
+
+// TestSlowLink opens pages while each command to the browser may be late, as it is on a
+// machine that is busy: whatever of attaching overtakes whatever of the page, its tools are
+// listed and can be called.
+func TestSlowLink(t *testing.T) {
+	modes(t, func(t *testing.T, native bool) {
+		link := slowLink(t, cdptest.Shared(t, native).HTTP, 120*time.Millisecond)
+		r := newRig(t, native, func(o *webmcp.Options) { o.Finder = finder(t, link) })
+		r.Page("/said", `<!doctype html><title>said</title><script type="application/ld+json">"ok"</script>`)
+		tool := func(i int) string { return fmt.Sprintf("late%d", i) }
+		early := func(name string) string {
+			return script(`(function look() { if (document.modelContext) {` + register(name, "() => 'ok'") + `} else setTimeout(look, 5); })()`)
+		}
+		// A page that registers at once, one with a form, one with a frame of another site: each
+		// by a tab that then goes there, one that is opened there, and by a script of a page.
+		pages := []func(name string) string{
+			early,
+			func(name string) string {
+				return fmt.Sprintf(`<!doctype html><title>form</title><form toolname="%s" tooldescription="Sends it" toolautosubmit action="/said"><button>Send</button></form>`, name)
+			},
+			func(name string) string {
+				r.Page("/in-"+name, early(name))
+				return fmt.Sprintf(`<!doctype html><title>frame</title><iframe allow="tools" src="%s"></iframe>`, r.At("b.localhost", "/in-"+name))
+			},
+		}
+		n := 0
+		next := func() string { n++; return tool(n - 1) }
+		for _, page := range pages {
+			name := next()
+			opener := r.browser.NewPage(t, r.Page("/"+name, page(name)))
+			t.Cleanup(func() { opener.TryEval("w1.close(), w2.close(), 0") })
+			name = next()
+			openAt(t, r.browser, r.Page("/"+name, page(name)))
+			name = next()
+			opener.Eval(t, fmt.Sprintf("window.w1 = window.open(%q); 0", r.Page("/"+name, page(name))))
+			name = next()
+			opener.Eval(t, fmt.Sprintf("window.w2 = window.open(''); w2.document.title; w2.location = %q; 0", r.Page("/"+name, page(name))))
+		}
+		r.awaitTools(t, n)
+		for i := range n {
+			wantText(t, r.call(t, "webmcp_call", map[string]any{"name": tool(i), "arguments": map[string]any{}}), false, "ok")
+		}
+	})
+}
+
+// slowLink forwards connections to a browser's address, and holds one in three messages to
+// it for at most delay.
+func slowLink(t *testing.T, to string, delay time.Duration) string {
+	t.Helper()
+	to = strings.TrimPrefix(to, "http://")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			b, err := net.Dial("tcp", to)
+			if err != nil {
+				c.Close()
+				return
+			}
+			go func() { io.Copy(c, b); c.Close() }()
+			go func() { slowFrames(b, bufio.NewReader(c), delay); b.Close() }()
+		}
+	}()
+	return "http://" + l.Addr().String()
+}
+
+// slowFrames copies a request and the WebSocket frames after it.
+func slowFrames(w io.Writer, r *bufio.Reader, delay time.Duration) {
+	upgrade := false
+	for {
+		line, err := r.ReadString('\n')
+		if _, werr := io.WriteString(w, line); err != nil || werr != nil {
+			return
+		}
+		upgrade = upgrade || strings.HasPrefix(strings.ToLower(line), "upgrade:")
+		if line == "\r\n" && upgrade {
+			break
+		}
+	}
+	for {
+		head, err := r.Peek(2)
+		if err != nil {
+			return
+		}
+		n, size := 2+4, int64(head[1]&0x7f) // a client's frames are masked
+		switch size {
+		case 126:
+			if head, err = r.Peek(4); err != nil {
+				return
+			}
+			n, size = n+2, int64(binary.BigEndian.Uint16(head[2:]))
+		case 127:
+			if head, err = r.Peek(10); err != nil {
+				return
+			}
+			n, size = n+8, int64(binary.BigEndian.Uint64(head[2:]))
+		}
+		if rand.IntN(3) == 0 {
+			time.Sleep(rand.N(delay))
+		}
+		if _, err := io.CopyN(w, r, int64(n)+size); err != nil {
+			return
+		}
+	}
+}
