@@ -22,7 +22,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the files that tests compare with")
 
 func TestMain(m *testing.M) {
-	testscript.Main(leavesNoDaemon{m}, map[string]func(){"aster": asterOrMac})
+	testscript.Main(leavesNoDaemon{m}, map[string]func(){"aster": asterOrMac, "session": session})
 }
 
 // asterOrMac is main, or with ASTER_TEST_MAC set main on a Mac whose osascript and
@@ -62,6 +62,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("HOME", home)
 			env.Setenv("USERPROFILE", home)
 			env.Setenv("ASTER_DAEMON", "off") // no test leaves one behind
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each program waits a second at its end
 			env.Setenv("LOCALAPPDATA", filepath.Join(home, "AppData", "Local"))
 			return errors.Join(os.MkdirAll(home, 0o700), offerBrowser(env))
 		},
