@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,7 +22,7 @@ type conn struct {
 	session *mcp.ClientSession // set once connected
 	stream  *stream            // all but HTTP
 	child   *child             // with a command
-	closer  io.Closer          // the stream's end, without a command
+	closer  io.Closer          // the stream's other end, with Dial
 	local   *mcp.ServerSession // with a server in this process
 	web     *web               // with a URL
 	slots   chan struct{}      // holds one for each call under way
@@ -61,26 +60,22 @@ func (c *conn) open(ctx context.Context, s *Source, discover time.Duration) (mcp
 			return nil, err
 		}
 		c.child = child
-		c.stream = newStream(c.tap, child.stdout, child.stdin)
+		c.stream = newLines(c.tap, child.stdout, child.stdin)
 	case spec.Server != nil:
-		near, far := net.Pipe()
-		local, err := spec.Server.Connect(ctx, &mcp.IOTransport{Reader: far, Writer: far, MaxLineLength: MaxMessageBytes}, nil)
+		local, stream, err := connectLocal(ctx, c.tap, spec.Server)
 		if err != nil {
-			near.Close()
-			far.Close()
 			return nil, err
 		}
-		c.local, c.closer = local, near
-		c.stream = newStream(c.tap, near, near)
+		c.local, c.stream = local, stream
 	default:
 		rwc, err := spec.Dial(ctx)
 		if err != nil {
 			return nil, err
 		}
 		c.closer = rwc
-		c.stream = newStream(c.tap, rwc, rwc)
+		c.stream = newLines(c.tap, rwc, rwc)
 	}
-	return c.stream.transport(), nil
+	return c.stream, nil
 }
 
 // signalChanged notes that the list changed.
@@ -128,7 +123,11 @@ func (c *conn) close(grace time.Duration) {
 			c.closer.Close()
 		}
 		if c.stream != nil {
-			c.stream.r.Close()
+			c.stream.stop()
+			if c.local != nil {
+				c.stream.hangUp()
+				c.stream.end()
+			}
 			<-c.stream.done
 		}
 		if c.web != nil {

@@ -34,7 +34,8 @@ func TestMain(m *testing.M) {
 }
 
 var fakes = map[string]func(){
-	"sdk": func() { sdkServer().Run(context.Background(), &mcp.StdioTransport{}) },
+	"sdk":  func() { sdkServer().Run(context.Background(), &mcp.StdioTransport{}) },
+	"huge": func() { hugeServer().Run(context.Background(), &mcp.StdioTransport{}) },
 	"silent": func() { // says nothing to what it does not know
 		serve(func(m message) string {
 			if m.Method == "server/discover" {

@@ -53,9 +53,6 @@ func (s *Source) client(c *conn) *mcp.Client {
 				h.ToolsChanged(name)
 			}
 		},
-		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
-			c.tap.onProgress(r.Params.ProgressToken, r.Params.Progress, r.Params.Total, r.Params.Message)
-		},
 	}
 	if h.Elicit != nil {
 		o.Capabilities.Elicitation = &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}}

@@ -2,12 +2,13 @@ package source
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"io"
 	"os"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
 // writeTimeout bounds one write to a child that does not read.
@@ -15,58 +16,53 @@ const writeTimeout = 5 * time.Second
 
 var errLong = errors.New("a message is over 32 MiB")
 
-// A stream carries JSON lines between a tap and the SDK.
-type stream struct {
-	tap  *tap
-	r    *io.PipeReader // what the SDK reads
-	w    *io.PipeWriter
-	out  io.WriteCloser // to the server
-	done chan struct{}  // closed when the pump ended
-}
-
-// newStream starts a goroutine that pumps lines from in until in ends. The
-// caller makes in end and then waits for done.
-func newStream(t *tap, in io.Reader, out io.WriteCloser) *stream {
-	s := &stream{tap: t, out: out, done: make(chan struct{})}
-	s.r, s.w = io.Pipe()
-	t.inject = func(message []byte) { s.send(message) }
+// newLines starts a goroutine that pumps lines from in until in ends. The caller makes in
+// end and then waits for done.
+func newLines(t *tap, in io.Reader, out io.WriteCloser) *stream {
+	s := newStream(t)
+	s.write = func(_ context.Context, m jsonrpc.Message) error {
+		line, err := jsonrpc.EncodeMessage(m)
+		if err != nil {
+			return err
+		}
+		if f, ok := out.(*os.File); ok {
+			f.SetWriteDeadline(time.Now().Add(writeTimeout)) // where pipes have deadlines
+		}
+		_, err = out.Write(append(line, '\n'))
+		return err
+	}
+	s.hangUp = func() { out.Close() }
 	go s.pump(in)
 	return s
 }
 
-// transport is the stream for the SDK.
-func (s *stream) transport() mcp.Transport {
-	return &mcp.IOTransport{Reader: s.r, Writer: streamWriter{s}, MaxLineLength: 2 * MaxMessageBytes}
-}
-
-// send hands the SDK a message. It blocks until the SDK took it or stopped.
-func (s *stream) send(message []byte) error {
-	_, err := s.w.Write(append(message[:len(message):len(message)], '\n'))
-	return err
-}
-
 func (s *stream) pump(in io.Reader) {
 	defer close(s.done)
+	defer s.end()
 	r := bufio.NewReaderSize(in, 64<<10)
+	defer io.Copy(io.Discard, r) // let the server finish writing
 	for {
 		line, err := readLine(r, MaxMessageBytes)
-		if !errors.Is(err, errLong) {
-			for _, m := range s.tap.incoming(line) {
-				if s.send(m) != nil { // the SDK stopped: let the server finish writing
-					io.Copy(io.Discard, r)
-					return
-				}
-			}
-		}
 		if errors.Is(err, errLong) {
 			err = s.skip(r, line)
+		} else if !s.take(line) { // the SDK stopped
+			return
 		}
 		if err != nil {
-			s.w.CloseWithError(io.EOF)
-			io.Copy(io.Discard, r) // let the server finish writing
+			s.end()
 			return
 		}
 	}
+}
+
+// take gives the SDK what one line holds. It is false when the SDK stopped.
+func (s *stream) take(line []byte) bool {
+	for _, p := range s.tap.read(line) {
+		if s.deliver(context.Background(), p.message) != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // skip reads to the end of a line that is too long. An error ends the stream.
@@ -102,22 +98,4 @@ func readLine(r *bufio.Reader, max int) ([]byte, error) {
 			return line, err
 		}
 	}
-}
-
-// streamWriter is the SDK's way to the server.
-type streamWriter struct{ s *stream }
-
-// Write sends one message; the SDK writes each whole.
-func (w streamWriter) Write(p []byte) (int, error) {
-	w.s.tap.outgoing(p)
-	if f, ok := w.s.out.(*os.File); ok {
-		f.SetWriteDeadline(time.Now().Add(writeTimeout)) // where pipes have deadlines
-	}
-	return w.s.out.Write(p)
-}
-
-// Close ends the server's input.
-func (w streamWriter) Close() error {
-	w.s.out.Close()
-	return nil
 }

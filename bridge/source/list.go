@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -67,7 +68,7 @@ func standInList(result json.RawMessage) []byte {
 			InputSchema json.RawMessage `json:"inputSchema"`
 		}
 		var s tool
-		if json.Unmarshal(raw, &t) != nil || json.Unmarshal(t.Name, &s.Name) != nil {
+		if json.Unmarshal(raw, &t) != nil || json.Unmarshal(t.Name, &s.Name) != nil || unreadableSchema(t.InputSchema) != "" {
 			continue
 		}
 		s.Title, s.InputSchema = strconv.Itoa(i), t.InputSchema
@@ -166,6 +167,12 @@ func (l *listing) readTool(server string, index int, raw json.RawMessage, header
 		return t, false
 	}
 	id := t.ID()
+	for _, field := range []string{"inputSchema", "outputSchema"} {
+		if why := unreadableSchema(f[field]); why != "" {
+			l.problem(id, true, "%s %s", field, why)
+			return t, false
+		}
+	}
 	if !headersOK {
 		l.problem(id, true, "an x-mcp-header of its schema is not valid")
 		return t, false
@@ -188,6 +195,27 @@ func (l *listing) readTool(server string, index int, raw json.RawMessage, header
 		t.Annotations = l.readHints(id, a)
 	}
 	return t, true
+}
+
+// maxSchemaDepth is how deep a schema may be nested: it is to fit into a list, in a message.
+const maxSchemaDepth = maxDepth - 10
+
+// unreadableSchema says why clients could not read a list with this schema, "" if they can.
+func unreadableSchema(schema json.RawMessage) string {
+	if len(schema) == 0 {
+		return ""
+	}
+	if glance(schema).depth > maxSchemaDepth {
+		return fmt.Sprintf("is nested over %d levels deep", maxSchemaDepth)
+	}
+	var v any
+	if err := json.Unmarshal(schema, &v); err != nil {
+		if number := (*json.UnmarshalTypeError)(nil); errors.As(err, &number) {
+			return "holds a " + oneLine(number.Value, maxShownName) + ", which is beyond what a double can hold"
+		}
+		return "is not JSON"
+	}
+	return ""
 }
 
 // readHints reads annotations. One of the wrong type is left out, which counts as the worse value.

@@ -103,6 +103,7 @@ func isConnectError(err error) bool {
 func (s *Source) climb(ctx context.Context, t *tail, r rung, total time.Duration) (*conn, *listing, *Failure) {
 	c := newConn(&s.modern)
 	c.tail = t
+	c.tap.report = func(problem string) { s.log.Warn("left out of a list", "problem", s.redact.clean(problem)) }
 	if r.keep && total > 0 {
 		rctx, stop := patient(ctx, nil, total-min(lastRung, total/2), func() bool { return !c.stuck() })
 		defer stop()

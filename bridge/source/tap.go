@@ -13,12 +13,16 @@ import (
 
 // Methods that the tap knows.
 const (
-	methodDiscover  = "server/discover"
-	methodListen    = "subscriptions/listen"
-	methodListTools = "tools/list"
-	methodCallTool  = "tools/call"
-	methodPrompt    = "prompts/get"
-	methodRead      = "resources/read"
+	methodDiscover      = "server/discover"
+	methodListen        = "subscriptions/listen"
+	methodListTools     = "tools/list"
+	methodCallTool      = "tools/call"
+	methodPrompt        = "prompts/get"
+	methodRead          = "resources/read"
+	methodProgress      = "notifications/progress"
+	methodListPrompts   = "prompts/list"
+	methodListResources = "resources/list"
+	methodListTemplates = "resources/templates/list"
 )
 
 // A tap reads what goes by on one connection, before the SDK does. It keeps the
@@ -41,6 +45,8 @@ type tap struct {
 
 	// long is set when a message was too long and that ended the session, or a start.
 	long atomic.Bool
+	// report is told of entries of lists, other than tools, that are left out.
+	report func(problem string)
 	// modern is set when server/discover was answered well, in time or late.
 	modern *atomic.Bool
 
@@ -73,7 +79,7 @@ type sent struct {
 }
 
 func newTap(modern *atomic.Bool) *tap {
-	return &tap{modern: modern, slots: map[int64]*slot{}, pending: map[string]*sent{}}
+	return &tap{modern: modern, report: func(string) {}, slots: map[int64]*slot{}, pending: map[string]*sent{}}
 }
 
 // open makes a slot. It must be released.
@@ -101,10 +107,20 @@ func (t *tap) release(s *slot) json.RawMessage {
 	return s.raw
 }
 
-// onProgress passes a progress notification to its call.
-func (t *tap) onProgress(token any, progress, total float64, message string) {
-	n, ok := token.(float64)
-	if text, isText := token.(string); isText { // some servers send it back as text
+// onProgress passes a progress notification to its call. The tap does it, since the SDK may
+// hand the call its answer before what came earlier.
+func (t *tap) onProgress(params json.RawMessage) {
+	var p struct {
+		Token    any     `json:"progressToken"`
+		Progress float64 `json:"progress"`
+		Total    float64 `json:"total"`
+		Message  string  `json:"message"`
+	}
+	if json.Unmarshal(params, &p) != nil {
+		return
+	}
+	n, ok := p.Token.(float64)
+	if text, isText := p.Token.(string); isText { // some servers send it back as text
 		i, err := strconv.ParseInt(text, 10, 64)
 		n, ok = float64(i), err == nil
 	}
@@ -120,7 +136,7 @@ func (t *tap) onProgress(token any, progress, total float64, message string) {
 	s.reporting.Lock()
 	defer s.reporting.Unlock()
 	if s.progress != nil {
-		s.progress(progress, total, message)
+		s.progress(p.Progress, p.Total, p.Message)
 	}
 }
 
@@ -128,11 +144,7 @@ func (t *tap) onProgress(token any, progress, total float64, message string) {
 type envelope struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
-	Params struct {
-		Meta struct {
-			Token json.RawMessage `json:"progressToken"`
-		} `json:"_meta"`
-	} `json:"params"`
+	Params json.RawMessage `json:"params"`
 }
 
 // outgoing looks at a message that the SDK is about to send. The id, as JSON, is "" for
@@ -142,30 +154,67 @@ func (t *tap) outgoing(message []byte) (method, id string) {
 	if json.Unmarshal(message, &e) != nil || e.Method == "" || len(e.ID) == 0 {
 		return e.Method, ""
 	}
+	t.expect(e.Method, string(e.ID), e.Params)
+	return e.Method, string(e.ID)
+}
+
+// sending is outgoing for a message that is not encoded yet.
+func (t *tap) sending(m jsonrpc.Message) {
+	if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() && r.Method != "" {
+		t.expect(r.Method, idText(r.ID), r.Params)
+	}
+}
+
+// idText is an id as JSON.
+func idText(id jsonrpc.ID) string {
+	if n, ok := id.Raw().(int64); ok {
+		return strconv.FormatInt(n, 10)
+	}
+	return string(plain(id.Raw()))
+}
+
+// expect notes a request whose answer the tap looks at.
+func (t *tap) expect(method, id string, params json.RawMessage) {
+	switch method {
+	case methodListTools, methodCallTool, methodPrompt, methodRead, methodDiscover, methodListPrompts, methodListResources, methodListTemplates:
+	default:
+		return
+	}
+	s := t.slotOf(params)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	switch e.Method {
-	case methodDiscover:
-		t.pending[string(e.ID)] = &sent{method: e.Method}
+	if s != nil {
+		s.ids = append(s.ids, id)
+	}
+	switch {
+	case method == methodDiscover:
+		s = nil
 		if t.discoverLimit > 0 && t.inject != nil {
-			id := string(e.ID)
 			t.discover = time.AfterFunc(t.discoverLimit, func() { t.answerDiscover(id) })
 		}
-	case methodListTools, methodCallTool:
-		token, err := strconv.ParseInt(string(e.Params.Meta.Token), 10, 64)
-		if s := t.slots[token]; err == nil && s != nil {
-			s.ids = append(s.ids, string(e.ID))
-			t.pending[string(e.ID)] = &sent{method: e.Method, slot: s}
-		}
-	case methodPrompt, methodRead:
-		token, _ := strconv.ParseInt(string(e.Params.Meta.Token), 10, 64)
-		s := t.slots[token]
-		if s != nil {
-			s.ids = append(s.ids, string(e.ID))
-		}
-		t.pending[string(e.ID)] = &sent{method: e.Method, slot: s}
+	case s == nil && (method == methodListTools || method == methodCallTool):
+		return // nobody waits for what the tap would keep
 	}
-	return e.Method, string(e.ID)
+	t.pending[id] = &sent{method: method, slot: s}
+}
+
+// slotOf finds the slot of a request, nil if it has none.
+func (t *tap) slotOf(params json.RawMessage) *slot {
+	var p struct {
+		Meta struct {
+			Token json.RawMessage `json:"progressToken"`
+		} `json:"_meta"`
+	}
+	if json.Unmarshal(params, &p) != nil {
+		return nil
+	}
+	token, err := strconv.ParseInt(string(p.Meta.Token), 10, 64)
+	if err != nil {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.slots[token]
 }
 
 // answerDiscover tells the SDK that the server does not know server/discover.
@@ -197,121 +246,212 @@ func (t *tap) close() {
 	}
 }
 
-// A response is a message of the server as far as the tap needs it.
-type response struct {
-	ID     json.RawMessage `json:"id"`
-	Method json.RawMessage `json:"method"`
-	Result json.RawMessage `json:"result"`
-	Error  json.RawMessage `json:"error"`
+// A passed is what the tap lets pass to the SDK: a message, and the server's own text of
+// it where it is unchanged, else nil.
+type passed struct {
+	message jsonrpc.Message
+	text    []byte
 }
 
 // incoming takes one text from the server and returns the messages for the SDK:
 // none if it is junk, several if it was a batch.
-func (t *tap) incoming(text []byte) [][]byte {
+func (t *tap) incoming(text []byte) (out [][]byte) {
+	for _, p := range t.read(text) {
+		if p.text == nil {
+			var err error
+			if p.text, err = jsonrpc.EncodeMessage(p.message); err != nil {
+				continue
+			}
+		}
+		out = append(out, p.text)
+	}
+	return out
+}
+
+// read is incoming with the messages as they are decoded. They share no memory with text.
+func (t *tap) read(text []byte) []passed {
 	text = bytes.TrimSpace(text)
 	if len(text) > 0 && text[0] == '[' {
 		var batch []json.RawMessage
 		if json.Unmarshal(text, &batch) == nil {
-			var out [][]byte
+			var out []passed
 			for _, m := range batch {
-				if m := t.message(m); m != nil {
-					out = append(out, m)
-				}
+				out = append(out, t.message(m)...)
 			}
 			return out
 		}
 	}
-	if m := t.message(text); m != nil {
-		return [][]byte{m}
-	}
-	return nil
+	return t.message(text)
 }
 
-func (t *tap) message(text []byte) []byte {
+func (t *tap) message(text []byte) []passed {
 	if len(text) == 0 {
 		return nil
 	}
-	t.mu.Lock()
-	if t.first.IsZero() {
-		t.first = time.Now()
-	}
-	t.mu.Unlock()
+	t.live()
 	if text[0] != '{' {
 		t.junk(text)
 		return nil
 	}
-	if _, err := jsonrpc.DecodeMessage(text); err != nil {
+	m, err := jsonrpc.DecodeMessage(text)
+	if err != nil {
+		m = t.deepList(text)
+	}
+	if m == nil {
 		t.junk(text)
-		return t.refuse(text)
+		if m = decoded(t.refuse(text)); m == nil {
+			return nil
+		}
+		return []passed{{message: m}}
 	}
-	t.mu.Lock()
-	t.messages++
-	waiting := len(t.pending) > 0
-	t.mu.Unlock()
-	var r response
-	if !waiting || json.Unmarshal(text, &r) != nil || len(r.Method) > 0 {
-		return text
+	out := t.pass(m)
+	switch {
+	case out == nil:
+		return nil
+	case out == m:
+		return []passed{{m, text}}
 	}
-	return t.answer(text, &r)
+	return []passed{{message: out}}
 }
 
-// answer deals with a response.
-func (t *tap) answer(text []byte, r *response) []byte {
+// deepList is an answer to tools/list that is nested deeper than the SDK reads, for which a
+// stand-in serves; nil if the text is none.
+func (t *tap) deepList(text []byte) jsonrpc.Message {
+	g := glance(text)
+	t.mu.Lock()
+	p := t.pending[string(g.id)]
+	t.mu.Unlock()
+	if p == nil || p.method != methodListTools || g.depth <= maxDepth {
+		return nil
+	}
+	var r struct {
+		Version string          `json:"jsonrpc"`
+		ID      any             `json:"id"`
+		Result  json.RawMessage `json:"result"`
+	}
+	if json.Unmarshal(text, &r) != nil || r.Version != "2.0" || standInList(r.Result) == nil {
+		return nil
+	}
+	id, err := jsonrpc.MakeID(r.ID)
+	if err != nil {
+		return nil
+	}
+	return &jsonrpc.Response{ID: id, Result: r.Result}
+}
+
+// decoded is a message of our own making, nil for nil.
+func decoded(text []byte) jsonrpc.Message {
+	if text == nil {
+		return nil
+	}
+	m, err := jsonrpc.DecodeMessage(text)
+	if err != nil {
+		return nil
+	}
+	return m
+}
+
+// live notes that the server has written something.
+func (t *tap) live() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	p := t.pending[string(r.ID)]
-	if p == nil {
-		return text
+	if t.first.IsZero() {
+		t.first = time.Now()
 	}
-	delete(t.pending, string(r.ID))
-	ok := len(r.Error) == 0 || string(r.Error) == "null"
-	if p.method == methodDiscover {
-		if t.discover != nil {
-			t.discover.Stop()
-		}
-		if ok && isModern(r.Result) {
+}
+
+// pass is a message of the server as the SDK is to see it, nil if it is not.
+func (t *tap) pass(m jsonrpc.Message) jsonrpc.Message {
+	if n, ok := m.(*jsonrpc.Request); ok && n.Method == methodProgress {
+		t.onProgress(n.Params)
+		m = nil
+	}
+	r, _ := m.(*jsonrpc.Response)
+	p := t.settle(r)
+	switch {
+	case p == nil:
+	case p.method == methodDiscover:
+		if r.Error == nil && isModern(r.Result) {
 			t.modern.Store(true)
 		}
 		if p.late {
 			return nil
 		}
-		return text
+	case r.Error == nil:
+		if answer := t.answer(p, r); answer != nil {
+			return answer
+		}
 	}
-	if !ok {
-		return text
+	return m
+}
+
+// settle counts a message, and takes the request that it answers from those under way; nil
+// where there is none.
+func (t *tap) settle(r *jsonrpc.Response) *sent {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.messages++
+	if r == nil || len(t.pending) == 0 {
+		return nil
 	}
-	waited := p.slot != nil && t.slots[p.slot.token] == p.slot
-	if p.method != methodListTools && wantsInput(r.Result) {
+	id := idText(r.ID)
+	p := t.pending[id]
+	delete(t.pending, id)
+	if p != nil && p.method == methodDiscover && t.discover != nil {
+		t.discover.Stop()
+	}
+	return p
+}
+
+// answer deals with the result of a request: nil leaves it as it is.
+func (t *tap) answer(p *sent, r *jsonrpc.Response) jsonrpc.Message {
+	switch p.method {
+	case methodListTools:
+		return t.standing(p, r, standInList(r.Result))
+	case methodListPrompts, methodListResources, methodListTemplates:
+		stand, problems := standInEntries(p.method, r.Result)
+		for _, problem := range problems {
+			t.report(problem)
+		}
+		if stand == nil {
+			return nil
+		}
+		return &jsonrpc.Response{ID: r.ID, Result: stand}
+	}
+	if wantsInput(r.Result) {
 		in, err := readInput(r.Result)
 		switch {
 		case err != nil:
-			return errorMessage(r.ID, err.Error())
-		case waited && p.slot.pass:
-			p.slot.raw, p.slot.input = r.Result, true
-			return withResult(r.ID, emptyResults[p.method])
+			return decoded(errorMessage([]byte(idText(r.ID)), err.Error()))
+		case p.slot != nil && p.slot.pass && t.keep(p.slot, r.Result, true):
+			return &jsonrpc.Response{ID: r.ID, Result: emptyResults[p.method]}
 		}
-		return withResult(r.ID, safeInput(in))
+		return &jsonrpc.Response{ID: r.ID, Result: safeInput(in)}
 	}
-	if !waited {
-		return text
+	if p.method == methodCallTool {
+		return t.standing(p, r, standInCall(r.Result))
 	}
-	var stand []byte
-	switch p.method {
-	case methodListTools:
-		stand = standInList(r.Result)
-	case methodCallTool:
-		stand = standInCall(r.Result)
-	}
-	if stand == nil {
-		return text
-	}
-	p.slot.raw = r.Result
-	return withResult(r.ID, stand)
+	return nil
 }
 
-// withResult is the message of a result.
-func withResult(id, result []byte) []byte {
-	return append(append(append(append([]byte(`{"jsonrpc":"2.0","id":`), id...), `,"result":`...), result...), '}')
+// standing is a response with a stand-in for its result, which its slot keeps; nil where
+// nobody waits for that or there is no stand-in.
+func (t *tap) standing(p *sent, r *jsonrpc.Response, stand []byte) jsonrpc.Message {
+	if stand == nil || p.slot == nil || !t.keep(p.slot, r.Result, false) {
+		return nil
+	}
+	return &jsonrpc.Response{ID: r.ID, Result: stand}
+}
+
+// keep gives a slot its result, if it was not released.
+func (t *tap) keep(s *slot, result json.RawMessage, input bool) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.slots[s.token] != s {
+		return false
+	}
+	s.raw, s.input = result, input
+	return true
 }
 
 // isModern reports whether a result of server/discover offers a modern revision.
