@@ -38,6 +38,7 @@ type attachment struct {
 	browser *cdp.Browser // set before Attach
 
 	asked atomic.Int64  // answers that the tools of pages wait for
+	told  atomic.Int64  // answers that came
 	idle  chan struct{} // holds one; says that asked came down to 0
 
 	mu    sync.Mutex
@@ -171,6 +172,7 @@ func tracked[R any](a *attachment, done func(R, error)) func(R, error) {
 	a.asked.Add(1)
 	return func(r R, err error) {
 		done(r, err)
+		a.told.Add(1)
 		if a.asked.Add(-1) == 0 {
 			select {
 			case a.idle <- struct{}{}:

@@ -13,8 +13,9 @@ type Browser struct {
 	opts     BrowserOptions
 	registry *Registry
 	slots    chan struct{} // one for each running call
-	ready    readiness
-	lastWS   string // of the browser start that was attached last; Run's goroutine only
+	ready    readiness     // for a list
+	settled  readiness     // for a call of a tool that is not known
+	lastWS   string        // of the browser start that was attached last; Run's goroutine only
 
 	mu     sync.Mutex
 	att    *attachment // nil while there is no browser; guarded by mu
@@ -27,7 +28,7 @@ func NewBrowser(opts *BrowserOptions) (*Browser, error) {
 	if opts == nil {
 		opts = &BrowserOptions{}
 	}
-	b := &Browser{opts: *opts, registry: newRegistry(), slots: make(chan struct{}, MaxCalls), ready: newReadiness()}
+	b := &Browser{opts: *opts, registry: newRegistry(), slots: make(chan struct{}, MaxCalls), ready: newReadiness(), settled: newReadiness()}
 	if err := b.opts.normalise(); err != nil {
 		return nil, err
 	}

@@ -21,6 +21,9 @@ const (
 	toolCall  = "webmcp_call"
 )
 
+// isFixed reports whether a tool is there whatever the pages offer.
+func isFixed(name string) bool { return name == toolTabs || name == toolTools || name == toolCall }
+
 // Bounds of webmcp_tools.
 const (
 	defaultToolsLimit = 20
@@ -240,6 +243,7 @@ func (s *Server) callResult(ctx context.Context, req *mcp.CallToolRequest) *mcp.
 	if in.Handle != "" {
 		return s.results.readOn(in.Handle, in.Page)
 	}
+	s.awaitTool(ctx, in.Name)
 	t, problem := s.resolve(ctx, in.Name)
 	if t == nil {
 		return errorResult(problem)

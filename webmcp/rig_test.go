@@ -20,7 +20,7 @@ import (
 )
 
 // patience bounds every wait of these tests.
-const patience = 15 * time.Second
+const patience = 45 * time.Second
 
 // rig is a browser, a page server, a bridge attached to the browser and an MCP client.
 type rig struct {

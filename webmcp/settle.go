@@ -12,9 +12,15 @@ const (
 	// ListWait bounds how long the first tools/list or tools/call waits for the pages that
 	// are open already. Many clients list once, right after they have started us, and some
 	// call a tool that they know from before without a list.
-	ListWait = 500 * time.Millisecond
-	// settleWait bounds how long the pages that were open before us may take for that.
+	ListWait = 3 * time.Second
+	// CallWait bounds how long a call of a tool that is not known waits for the browser and
+	// the pages that are open in it.
+	CallWait = 5 * time.Second
+	// settleWait is how long a first list waits for another answer of these pages. A page
+	// that hangs costs no more than that.
 	settleWait = 300 * time.Millisecond
+	// toolEvery is how often a call that waits looks for its tool.
+	toolEvery = 10 * time.Millisecond
 )
 
 // readiness is closed once, when the tools of the open pages are known, or served, or when there
@@ -35,7 +41,37 @@ func (s *Server) awaitReady(next mcp.MethodHandler) mcp.MethodHandler {
 		if method == "tools/list" || method == "tools/call" {
 			s.becomeReady(ctx)
 		}
+		if call, ok := req.GetParams().(*mcp.CallToolParamsRaw); ok && method == "tools/call" && !isFixed(call.Name) {
+			if s.awaitTool(ctx, call.Name) {
+				s.serveKnown(ctx)
+			}
+		}
 		return next(ctx, method, req)
+	}
+}
+
+// awaitTool waits for a tool that is called before the open pages have told theirs, and
+// reports whether it had to wait. It returns when the tool is there or all have told.
+func (s *Server) awaitTool(ctx context.Context, name string) (waited bool) {
+	ctx, cancel := context.WithTimeout(ctx, CallWait)
+	defer cancel()
+	for ; ; waited = true {
+		select {
+		case <-s.browser.settled.done:
+			return waited
+		default:
+		}
+		for _, t := range s.visible() {
+			if t.Name == name || t.PageName == name {
+				return waited
+			}
+		}
+		select {
+		case <-s.browser.settled.done:
+		case <-time.After(toolEvery):
+		case <-ctx.Done():
+			return waited
+		}
 	}
 }
 
@@ -55,6 +91,11 @@ func (s *Server) becomeReady(ctx context.Context) {
 	case <-ctx.Done():
 		return
 	}
+	s.serveKnown(ctx)
+}
+
+// serveKnown serves what is known of the pages, at once.
+func (s *Server) serveKnown(ctx context.Context) {
 	served := make(chan struct{})
 	select {
 	case s.serveNow <- served:
@@ -66,14 +107,32 @@ func (s *Server) becomeReady(ctx context.Context) {
 	}
 }
 
-// settle waits until the pages that were open when we attached have told their tools;
-// a tab that does not answer is not waited for.
+// settle waits until the pages that were open when we attached have told their tools, or
+// none has answered for settleWait, and lets those who wait longer know when all have.
 func (b *Browser) settle(ctx context.Context, a *attachment) {
+	all := make(chan struct{})
+	go func() {
+		defer close(all)
+		defer b.settled.set()
+		ctx, cancel := context.WithTimeout(ctx, CallWait)
+		defer cancel()
+		a.allTold(ctx)
+	}()
 	defer a.prepareLater()
 	defer b.ready.set()
-	ctx, cancel := context.WithTimeout(ctx, settleWait)
-	defer cancel()
-	a.round(ctx) // each has told its documents then, and has been asked for their tools
+	for told := int64(-1); told != a.told.Load(); {
+		told = a.told.Load()
+		select {
+		case <-all:
+			return
+		case <-time.After(settleWait):
+		}
+	}
+}
+
+// allTold waits until every open page has told its documents and these their tools.
+func (a *attachment) allTold(ctx context.Context) {
+	a.round(ctx)
 	for a.asked.Load() > 0 {
 		select {
 		case <-a.idle:

@@ -126,3 +126,19 @@ func slowFrames(w io.Writer, r *bufio.Reader, delay time.Duration) {
 		}
 	}
 }
+
+// TestFirstCallOverASlowLink calls a tool that the client knows from before, as the first
+// request of all, while the pages that are open take longer than a list would wait.
+func TestFirstCallOverASlowLink(t *testing.T) {
+	link := slowLink(t, cdptest.Shared(t, true).HTTP, 700*time.Millisecond)
+	r := &rig{Server: cdptest.Serve(t), browser: cdptest.Shared(t, true)}
+	r.browser.NewPage(t, r.Page("/known", script(register("known", "() => 'ok'"))))
+	for _, call := range []struct {
+		name string
+		args map[string]any
+	}{{"known", nil}, {"webmcp_call", map[string]any{"name": "known"}}} {
+		r.attachQuiet(t, func(o *webmcp.Options) { o.Finder = finder(t, link) })
+		wantText(t, r.call(t, call.name, call.args), false, "ok")
+		r.stop()
+	}
+}

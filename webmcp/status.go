@@ -37,6 +37,7 @@ func (b *Browser) setStatus(s status) {
 	switch s.state {
 	case stateWaiting, stateRefused, stateLost, stateNone:
 		b.ready.set() // there are no pages to wait for
+		b.settled.set()
 	}
 }
 

@@ -103,7 +103,7 @@ func (a *attachment) round(ctx context.Context) {
 		}
 		t.slow = true
 		open++
-		s.Post(page.CommandGetFrameTree, nil, func(jsonv2.Value, error) { answers <- t })
+		s.Post(page.CommandGetFrameTree, nil, func(jsonv2.Value, error) { a.told.Add(1); answers <- t })
 	}
 	a.mu.Unlock()
 	for ; open > 0; open-- {

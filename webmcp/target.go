@@ -24,10 +24,14 @@ type Target struct {
 }
 
 // Target says what a request calls. Its error is for the client; nothing is called then.
-// The first waits for what the open pages offer, for ListWait at most.
+// It waits for what the open pages offer: for ListWait at most, for CallWait where the tool
+// is not among it.
 func (s *Server) Target(ctx context.Context, req *mcp.CallToolRequest) (Target, error) {
 	s.becomeReady(ctx)
 	name, args := req.Params.Name, req.Params.Arguments
+	if !isFixed(name) {
+		s.awaitTool(ctx, name)
+	}
 	switch {
 	case s.opts.Expose == ExposeTools:
 	case name == toolCall:
@@ -35,6 +39,7 @@ func (s *Server) Target(ctx context.Context, req *mcp.CallToolRequest) (Target, 
 		if err != nil || in.Handle != "" {
 			return Target{}, err
 		}
+		s.awaitTool(ctx, in.Name)
 		t, problem := s.resolve(ctx, in.Name)
 		if t == nil {
 			return Target{}, errors.New(problem)
