@@ -122,7 +122,7 @@ func textLength(n *html.Node, limit int) int {
 			switch {
 			case c.Type == html.TextNode:
 				for _, r := range c.Data {
-					if unicode.IsLetter(r) || unicode.IsDigit(r) {
+					if letterOrDigit(r) {
 						total++
 					}
 				}
@@ -133,6 +133,14 @@ func textLength(n *html.Node, limit int) int {
 	}
 	walk(n)
 	return total
+}
+
+// letterOrDigit asks the tables only for what is beyond ASCII.
+func letterOrDigit(r rune) bool {
+	if r < 0x80 {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+	}
+	return unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
 // stateProse lists the strings of JSON texts that read like prose or markup, in order, each once.

@@ -37,7 +37,7 @@ func addWords(to wordSet, s string, limit int) {
 func eachWord(s string, f func(h uint32) bool) {
 	h, n := uint32(2166136261), 0
 	for _, r := range s {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+		if letterOrDigit(r) {
 			h = (h ^ uint32(fold(r))) * 16777619
 			n++
 			continue

@@ -24,6 +24,13 @@ func (p *page) ask() {
 	if len(p.boxes) > maxVoiceBoxes || p.depth() > maxVoiceDepth {
 		return
 	}
+	giveBack := p.lend()
+	p.hear()
+	giveBack()
+}
+
+// hear asks whatever the page is like.
+func (p *page) hear() {
 	parser := readability.NewParser()
 	// Only the article's text nodes are wanted. A quarter of the time goes into what is told to a
 	// logger that is not one, and into classes and addresses of nodes that are thrown away.
