@@ -97,12 +97,12 @@ func (c *Client) callTool(ctx context.Context, req *mcp.CallToolRequest) (*mcp.C
 		meta = mcp.Meta{}
 	}
 	maps.DeleteFunc(meta, func(key string, _ any) bool { return ownKey(key) })
-	sum, err := c.decided(ctx, name)
+	sum, err := c.decided(ctx, req)
 	switch {
 	case errors.Is(err, errUnknownTool):
 		return nil, unknownTool(name)
 	case err != nil:
-		return failed(req, name+" was not called: "+err.Error())
+		return failed(req, err.Error())
 	case sum != "":
 		meta[metaDefinition] = sum
 	}

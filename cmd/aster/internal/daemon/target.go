@@ -118,23 +118,35 @@ func (c *Client) ask(ctx context.Context, req *mcp.CallToolRequest) (Target, err
 }
 
 // decided is what the definition of the page's tool comes to that a call is about; "" for
-// the server's own tools.
-func (c *Client) decided(ctx context.Context, name string) (string, error) {
+// the server's own tools. Of a tool that is not listed the daemon is asked: its pages may
+// not have told their tools yet.
+func (c *Client) decided(ctx context.Context, req *mcp.CallToolRequest) (string, error) {
+	name := req.Params.Name
 	if sum, ok := ctx.Value(boundKey{}).(string); ok {
 		return sum, nil
 	}
 	l, err := c.tools(ctx)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("%s was not called: %w", name, err)
 	}
 	c.mu.Lock()
 	targeted := c.targeted
 	c.mu.Unlock()
 	t, listed := l.tools[name]
-	if !listed || targeted && t.definition != "" { // what was not listed was not decided on
+	switch {
+	case targeted && (!listed || t.definition != ""): // what was not listed was not decided on
+		return "", errUnknownTool
+	case listed:
+		return t.definition, nil
+	}
+	late, err := c.ask(ctx, req)
+	if err != nil {
+		return "", err
+	}
+	if late.definition == "" {
 		return "", errUnknownTool
 	}
-	return t.definition, nil
+	return late.definition, nil
 }
 
 var errUnknownTool = errors.New("no such tool")
