@@ -177,8 +177,8 @@ var (
 )
 
 // skipCommands do what a nonsense flag does not keep them from: start a browser or a
-// daemon, or wait for a person.
-var skipCommands = []string{"demo", "help", "completion", "login"}
+// daemon, wait for a person, or run until they are stopped.
+var skipCommands = []string{"demo", "help", "completion", "login", "ui"}
 
 // commands finds the commands below one, by their help, with the flags that each has.
 func (a *arena) commands(path ...string) map[string][]string {

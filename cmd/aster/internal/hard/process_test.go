@@ -115,10 +115,10 @@ func (a *arena) runWith(env []string, stdin string, args ...string) (stdout, std
 		io.WriteString(p.stdin, stdin)
 		p.stdin.Close()
 	}()
+	late := time.AfterFunc(leaveTimeout+40*time.Second, func() { p.signal(syscall.SIGKILL) })
 	out, _ := io.ReadAll(p.stdout)
-	select {
-	case <-p.done:
-	case <-time.After(leaveTimeout + 40*time.Second):
+	<-p.done
+	if !late.Stop() {
 		a.Fatalf("aster %q did not end; stderr:\n%s", args, p.stderr.String())
 	}
 	return string(out), p.stderr.String(), p.cmd.ProcessState.ExitCode()
