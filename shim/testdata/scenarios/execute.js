@@ -436,3 +436,21 @@ Array.prototype.toJSON = function () { return 'hooked ' + this.length; };
 await reg('a', {execute: () => [1, 2]});
 log(await rej(() => run('a')));
 delete Array.prototype.toJSON;
+
+//// user activation is left as it is
+await reg('a', {execute: () => [navigator.userActivation.isActive, navigator.userActivation.hasBeenActive, document.hasFocus()].join()});
+log(await run('a'));
+
+//// an input whose toJSON unregisters the tool
+const c = new AbortController();
+await reg('a', {execute: () => 'ran'}, {signal: c.signal});
+const t = await get('a');
+log(await rej(() => mc.executeTool(t, {toJSON() { c.abort(); return {}; }})));
+
+//// an input whose toJSON aborts the call
+let ran = 0;
+await reg('a', {execute: () => { ran++; }});
+const t = await get('a'), c = new AbortController();
+log(await rej(() => mc.executeTool(t, {toJSON() { c.abort('now'); return {}; }}, {signal: c.signal})));
+await settle();
+log(ran);

@@ -192,3 +192,18 @@ await fills('<input name=a><textarea name=b></textarea><input name=c value=""><i
 for (const type of ['text', 'search', 'tel', 'url', 'email', 'password', 'hidden', 'date', 'time', 'datetime-local', 'month', 'week', 'color', 'nonsense']) {
   for (const more of ['', 'value=""']) await fills(`<input name=a type=${type} ${more}>`, {a: ''});
 }
+
+//// formdata listeners
+const f = form('<input name=a>', 'toolautosubmit');
+f.onformdata = (e) => e.formData.append('more', '1');
+f.onsubmit = (e) => { e.preventDefault(); e.respondWith([...new FormData(f)].join('|')); };
+await settle();
+log(await rej(() => run('f', {a: 'x'})));
+
+//// a listener that changes the same control
+const f = form('<input name=a><input name=b>', 'toolautosubmit');
+f.onsubmit = (e) => { e.preventDefault(); e.respondWith(1); };
+f.elements.a.oninput = (e) => { e.target.value = e.target.value.toUpperCase(); };
+await settle();
+const seen = record(f, ['input', 'change']);
+log(await rej(() => run('f', {a: 'x', b: 'y'})), held(f), seen);

@@ -511,3 +511,12 @@ const host = put('');
 host.setHTMLUnsafe('<p><template shadowrootmode=closed><form toolname=f tooldescription=d></form></template></p>');
 await settle();
 log(host.firstChild.shadowRoot, await names());
+
+//// an imperative tool takes a lost name
+const f = form('');
+await settle();
+f.remove();
+log(await rej(() => reg('f')));
+document.body.append(f);
+await settle();
+log((await mc.getTools()).length, await rej(() => run('f')));

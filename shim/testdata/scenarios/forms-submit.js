@@ -482,3 +482,25 @@ log(document.activeElement.localName, held(f));
 
 //// provideContext and clearContext do not exist here
 log(mc.clearContext, mc.provideContext);
+
+//// the default button is in view and has the focus ring
+const f = form('<div style="height:5000px"></div><button>x</button>');
+await settle();
+const p = rej(() => run('f'));
+await settle();
+await settle();
+log(scrollY > 0, f.lastChild.matches(':focus'), f.lastChild.matches(':focus-visible'));
+f.reset();
+log(await p);
+
+//// answers with a lone surrogate inside
+const f = form('', 'toolautosubmit');
+f.onsubmit = (e) => { e.preventDefault(); e.respondWith({s: 'x\ud800y'}); };
+await settle();
+log(await rej(() => run('f')));
+
+//// a value of the button goes along
+const f = form('<input name=a><button name=b value=c>x</button>', 'toolautosubmit');
+f.onsubmit = (e) => { e.preventDefault(); e.respondWith([...new FormData(f, e.submitter)].join('|')); };
+await settle();
+log(await rej(() => run('f', {a: 'x'})));

@@ -400,3 +400,32 @@ await inner.registerTool(T('a'));
 Object.defineProperty(f.contentDocument, 'modelContext', {get() { log('read'); return mc; }});
 Object.defineProperty(f.contentWindow.Document.prototype, 'modelContext', {get() { log('read'); return mc; }});
 log(await names(), await rej(() => run('a')));
+
+//// a blob: frame
+const f = document.createElement('iframe');
+f.src = URL.createObjectURL(new Blob(['<p>x'], {type: 'text/html'}));
+const loaded = new Promise((done) => (f.onload = done));
+document.body.append(f);
+await loaded;
+log(f.contentDocument.modelContext === mc, await rej(() => f.contentDocument.modelContext.registerTool(T('blob'))), await names());
+log((await get('blob')).origin === location.origin, await rej(() => run('blob')));
+
+//// a javascript: frame
+const f = await frame('javascript:"<p>x"');
+log(await rej(() => f.contentDocument.modelContext.registerTool(T('js'))), await names(), await rej(() => run('js')));
+
+//// a call whose caller is removed stays pending
+const f = await frame('/blank');
+await reg('a', {execute: () => new Promise(() => {})});
+const inner = f.contentDocument.modelContext, t = await get('a', inner);
+const started = new Promise((done) => (mc.ontoolactivated = done));
+const p = inner.executeTool(t).then(() => 'resolved', () => 'rejected');
+await started;
+f.remove();
+log(await Promise.race([p, sleep(300).then(() => 'pending')]));
+
+//// toJSON of an input that removes the target
+const f = await frame('/blank');
+await f.contentDocument.modelContext.registerTool(T('a'));
+const t = await get('a');
+log(await rej(() => mc.executeTool(t, {toJSON() { f.remove(); return {}; }})));

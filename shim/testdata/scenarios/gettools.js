@@ -96,3 +96,8 @@ Object.defineProperty(Array.prototype, 'then', {configurable: true, get() { aske
 await mc.getTools();
 delete Array.prototype.then;
 log(asked);
+
+//// options that register and unregister
+const c = new AbortController();
+await reg('a', {}, {signal: c.signal});
+log((await mc.getTools({get fromOrigins() { reg('b'); c.abort(); return []; }})).map((t) => t.name));

@@ -121,3 +121,10 @@ log(await rej(() => run('a')));
 //// callers are not visible to sloppy callbacks
 await reg('a', {execute: (0, eval)('(function f() { return String(f.caller); })')});
 log(await rej(() => run('a')));
+
+//// replaceState keeps tools and forms
+await reg('a');
+document.body.insertAdjacentHTML('beforeend', '<form toolname=f tooldescription=d></form>');
+await settle();
+history.replaceState(null, '', '?r');
+log(await names(), document.modelContext === mc);

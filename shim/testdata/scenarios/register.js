@@ -333,3 +333,21 @@ log((await mc.getTools()).length, (await mc.getTools()).slice(0, 5).map((t) => t
 
 //// exposedTo with a space in the host
 log(await rej(() => reg('a', {}, {exposedTo: ['https:// a']})));
+
+//// getters that register the same name
+log(await rej(() => mc.registerTool(T('a', {get title() { reg('a', {title: 'inner'}); return 'outer'; }}))));
+log((await mc.getTools()).map((t) => t.title));
+log(await rej(() => mc.registerTool(T('b'), {get exposedTo() { reg('b'); return []; }})), await names());
+
+//// options that remove the frame
+const f = await frame('/blank');
+const inner = f.contentDocument.modelContext;
+globalThis.REALMS = {detached: f.contentWindow};
+log(await rej(() => inner.registerTool(T('a'), {get signal() { f.remove(); }})));
+log(await names());
+
+//// an iterator of exposedTo that throws late or aborts
+const c = new AbortController();
+log(await rej(() => reg('a', {}, {signal: c.signal, exposedTo: (function* () { yield 'https://a.example'; c.abort('now'); yield 'https://b.example'; })()})));
+log(await rej(() => reg('b', {}, {exposedTo: (function* () { yield 'https://a.example'; throw new RangeError('late'); })()})));
+log(await names());
