@@ -17,6 +17,9 @@ func TestNativeDefectsAreNotCopied(t *testing.T) {
 		{"the same name from toJSON", `attempt(() => reg('again', {title: 'outer', inputSchema: {toJSON() { reg('again', {title: 'inner'}); return {}; }}}))`,
 			`"InvalidStateError: Duplicate tool name"`},
 		{"the tool that stays", `mc.getTools().then((l) => l.map((t) => t.name + t.title).join())`, `"againinner,symbol"`},
+		{"a frame that goes in toJSON", `(() => { const f = document.createElement('iframe'); document.body.append(f); const inner = f.contentDocument.modelContext;
+		  return attempt(() => inner.registerTool({name: 'x', description: 'd', execute() {}, inputSchema: {toJSON() { f.remove(); return {}; }}})); })()`,
+			`"InvalidStateError: The document is not active."`},
 		{"a document without a frame", `(() => { const d = document.implementation.createHTMLDocument(); globalThis.other = d.modelContext; return [other !== mc, other === d.modelContext, String(other)].join(); })()`,
 			`"true,true,[object ModelContext]"`},
 		{"its methods", `Promise.all([attempt(() => other.getTools()), attempt(() => other.registerTool({name: 'x', description: 'd', execute() {}}))]).then((l) => l.join())`,

@@ -669,6 +669,7 @@
   function register(state, given, options) {
     check(state);
     const tool = prepare(given, options, (name) => liveTool(state, name) !== undefined);
+    check(state);  // toJSON is the page's code, and may have removed this very frame
     return commit(state, tool);
   }
 
