@@ -115,25 +115,38 @@ func TestCancelReachesThePage(t *testing.T) {
 		r := newRig(t, native, nil)
 		p := r.browser.NewPage(t, r.Page("/cancel", script(`window.state = '';`+tool("wait", `(a, {signal}) => new Promise((ok, no) => { state = 'running'; signal.addEventListener('abort', () => { state = 'aborted'; no(signal.reason); }); })`))))
 		r.awaitNames(t, "wait")
-		ctx, cancel := context.WithCancel(context.Background())
-		ended := make(chan time.Time, 1)
-		go func() {
-			r.client.CallTool(ctx, &mcp.CallToolParams{Name: "wait"})
-			ended <- time.Now()
-		}()
-		r.await(t, "the run", func() bool { return p.EvalString(t, "state") == "running" })
-		began := time.Now()
-		cancel()
-		select {
-		case at := <-ended:
-			if d := at.Sub(began); d > 500*time.Millisecond { // five times the figure
-				t.Errorf("the client heard of its cancellation after %v", d)
+		var took []time.Duration
+		for len(took) == 0 || took[len(took)-1] > 500*time.Millisecond { // five times the figure
+			if took = append(took, cancelled(t, r, p)); len(took) == 5 { // a machine may stop for a moment
+				t.Fatalf("the client heard of its cancellations after %v", took)
 			}
-		case <-time.After(patience):
-			t.Fatal("the cancelled call did not return")
+			r.await(t, "the abort in the page", func() bool { return p.EvalString(t, "state") == "aborted" })
 		}
-		r.await(t, "the abort in the page", func() bool { return p.EvalString(t, "state") == "aborted" })
 	})
+}
+
+// cancelled calls the tool "wait" and cancels it once it runs; it returns the time until the
+// client heard of that.
+func cancelled(t *testing.T, r *rig, p *cdptest.Page) time.Duration {
+	t.Helper()
+	p.Eval(t, "state = ''")
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	ended := make(chan time.Time, 1)
+	go func() {
+		r.client.CallTool(ctx, &mcp.CallToolParams{Name: "wait"})
+		ended <- time.Now()
+	}()
+	r.await(t, "the run", func() bool { return p.EvalString(t, "state") == "running" })
+	began := time.Now()
+	cancel()
+	select {
+	case at := <-ended:
+		return at.Sub(began)
+	case <-time.After(patience):
+		t.Fatal("the cancelled call did not return")
+		return 0
+	}
 }
 
 func TestTimeouts(t *testing.T) {
