@@ -6,10 +6,8 @@
   // looks for such a form. Once there is one, each change is looked at.
   //
   // What a form holds is the page's own. So the functions of the DOM need not be there
-  // before the page's first script: those of nodes are taken at the document's first
-  // change, which comes before that script, those of forms and controls with the first
-  // form that is a tool. A page that replaced these loses nothing but good working of
-  // its own forms.
+  // before the page's first script: they are taken at the document's first change, which
+  // comes before that script.
 
   const toolForms = 'form[toolname][tooldescription]';
   const formAttributes = ['toolname', 'tooldescription'];
@@ -25,6 +23,7 @@
 
   let dom;     // functions of nodes
   let fields;  // functions of forms and their controls
+  let wrapped = false;  // whether there was a form that is a tool
   const watches = new WeakMap();  // from a Document to what is known of its forms
   const shadows = new WeakMap();  // from a ShadowRoot to what is known of it
   const entries = new WeakMap();  // from a form to its entry
@@ -91,6 +90,7 @@
       attempt(() => watchRoot(internal(internals)));
       return internals;
     });
+    takeFields();
     installSubmit();
     installSheets();
     wrap(CSS, 'supports', (f, self, given) =>
@@ -251,7 +251,7 @@
       if (alone) w.first = entry;
       else w.last.next = entry;
       w.last = entry;
-      if (fields === undefined) loadFields();
+      if (!wrapped) wrapFields();
       if (alone) arm(w);
       if (root !== w.doc) apply(observe, w.rootObserver, [root, observing(w)]);
       refreshSoon(w);
@@ -430,7 +430,7 @@
 
   // ---- Forms: their schema ----------------------------------------------------------------------------
 
-  function loadFields() {
+  function takeFields() {
     const I = HTMLInputElement.prototype, S = HTMLSelectElement.prototype, T = HTMLTextAreaElement.prototype, F = HTMLFormElement.prototype;
     const O = HTMLOptionElement.prototype, C = HTMLCollection.prototype;
     fields = {
@@ -447,10 +447,16 @@
       fieldset: reader(HTMLFieldSetElement.prototype, 'form'), focus: method(HTMLElement.prototype, 'focus'),
       buttonType: reader(HTMLButtonElement.prototype, 'type'), buttonOwner: reader(HTMLButtonElement.prototype, 'form'),
       buttonTarget: reader(HTMLButtonElement.prototype, 'formTarget'),
-      create: method(DocumentPrototype, 'createElement'), submitter: reader(SubmitEvent.prototype, 'submitter'), apart: document.implementation.createHTMLDocument(''),
+      create: method(DocumentPrototype, 'createElement'), submitter: reader(SubmitEvent.prototype, 'submitter'),
+      apart: undefined, implementation: reader(DocumentPrototype, 'implementation'), createDocument: method(DOMImplementation.prototype, 'createHTMLDocument'),
     };
+  }
+
+  function wrapFields() {
+    wrapped = true;
+    fields.apart = fields.createDocument(fields.implementation(document), '');
     installPseudoClasses();
-    const holders = [F, I, S, T];
+    const F = HTMLFormElement.prototype, holders = [F, HTMLInputElement.prototype, HTMLSelectElement.prototype, HTMLTextAreaElement.prototype];
     for (let i = 0; i < 8; i++) {
       wrap(holders[i >> 1], i % 2 === 0 ? 'checkValidity' : 'reportValidity', (f, self, given) => {
         checking++;
