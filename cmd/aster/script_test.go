@@ -61,7 +61,7 @@ func TestScripts(t *testing.T) {
 			home := filepath.Join(env.WorkDir, "home")
 			env.Setenv("HOME", home)
 			env.Setenv("USERPROFILE", home)
-			env.Setenv("ASTER_DAEMON", "off") // no test leaves one behind
+			env.Setenv("ASTER_DAEMON", "off")         // no test leaves one behind
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each program waits a second at its end
 			env.Setenv("LOCALAPPDATA", filepath.Join(home, "AppData", "Local"))
 			return errors.Join(os.MkdirAll(home, 0o700), offerBrowser(env))
