@@ -22,6 +22,15 @@ const maxPolicies = 10_000
 type policyCache struct {
 	byLoader map[cdpproto.LoaderID]policy
 	order    []cdpproto.LoaderID // the oldest first
+	heard    map[cdpproto.LoaderID]bool
+}
+
+// hear remembers that a document's headers were told, whatever they say.
+func (c *policyCache) hear(id cdpproto.LoaderID) {
+	if c.heard == nil || len(c.heard) >= maxPolicies {
+		c.heard = map[cdpproto.LoaderID]bool{}
+	}
+	c.heard[id] = true
 }
 
 func (c *policyCache) put(id cdpproto.LoaderID, p policy) {
@@ -76,8 +85,8 @@ var (
 	policyHeaders = [][]byte{[]byte(headerPolicy), []byte(headerOldPolicy), []byte(headerCSP)}
 )
 
-// response remembers what the headers of a document say. Most responses are none, or say
-// nothing, and are not even decoded. A target that tells them in vain is told to stop.
+// response remembers what the headers of a document say. Most responses are none, and are
+// not even decoded. A target that tells them in vain is told to stop.
 func (a *attachment) response(s *cdp.Session, params jsonv2.Value) {
 	if b := a.broker; b.allNative.Load() {
 		if b.hushed != s {
@@ -89,6 +98,11 @@ func (a *attachment) response(s *cdp.Session, params jsonv2.Value) {
 	if !bytes.Contains(params, documentType) {
 		return
 	}
+	handle(a, params, func(e *struct {
+		LoaderID cdpproto.LoaderID `json:"loaderId"`
+	}) {
+		a.broker.policies.hear(e.LoaderID)
+	})
 	lower := bytes.ToLower(params)
 	for _, h := range policyHeaders {
 		if bytes.Contains(lower, h) {

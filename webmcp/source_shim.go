@@ -308,7 +308,11 @@ func (d *adoption) enter(api runtime.RemoteObjectID) {
 				d.a.adapt(d.f, true) // another user's, or a page that poses as one
 				return
 			}
-			d.a.note(d.f, latePolicy)
+			if d.a.broker.policies.heard[d.f.LoaderID] {
+				d.a.note(d.f, "")
+			} else {
+				d.a.note(d.f, latePolicy)
+			}
 			d.connect(api, 0)
 		}))
 }
