@@ -21,8 +21,8 @@ const maxPolicies = 10_000
 // one are not in it.
 type policyCache struct {
 	byLoader map[cdpproto.LoaderID]policy
-	order    []cdpproto.LoaderID // the oldest first
-	heard    map[cdpproto.LoaderID]bool
+	order    []cdpproto.LoaderID        // the oldest first
+	heard    map[cdpproto.LoaderID]bool // documents whose headers were told; maxPolicies at most
 }
 
 // hear remembers that a document's headers were told, whatever they say.

@@ -2,6 +2,7 @@ package webmcp
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -42,37 +43,41 @@ func (s *Server) awaitReady(next mcp.MethodHandler) mcp.MethodHandler {
 			s.becomeReady(ctx)
 		}
 		if call, ok := req.GetParams().(*mcp.CallToolParamsRaw); ok && method == "tools/call" && !isFixed(call.Name) {
-			if s.awaitTool(ctx, call.Name) {
-				s.serveKnown(ctx)
-			}
+			s.awaitTool(ctx, call.Name)
 		}
 		return next(ctx, method, req)
 	}
 }
 
-// awaitTool waits for a tool that is called before the open pages have told theirs, and
-// reports whether it had to wait. It returns when the tool is there or all have told.
-func (s *Server) awaitTool(ctx context.Context, name string) (waited bool) {
+// awaitTool waits for a tool that is called before the open pages have told theirs, until it
+// is there or all have told. Where it had to wait, what is known is served then.
+func (s *Server) awaitTool(ctx context.Context, name string) {
 	ctx, cancel := context.WithTimeout(ctx, CallWait)
 	defer cancel()
-	for ; ; waited = true {
-		select {
-		case <-s.browser.settled.done:
-			return waited
-		default:
-		}
-		for _, t := range s.visible() {
-			if t.Name == name || t.PageName == name {
-				return waited
+	for waited := false; ; waited = true {
+		if s.foundOrSettled(name) {
+			if waited {
+				s.serveKnown(ctx)
 			}
+			return
 		}
 		select {
 		case <-s.browser.settled.done:
 		case <-time.After(toolEvery):
 		case <-ctx.Done():
-			return waited
+			return
 		}
 	}
+}
+
+// foundOrSettled reports whether there is such a tool, or none can be expected any more.
+func (s *Server) foundOrSettled(name string) bool {
+	select {
+	case <-s.browser.settled.done:
+		return true
+	default:
+	}
+	return slices.ContainsFunc(s.visible(), func(t NamedTool) bool { return t.Name == name || t.PageName == name })
 }
 
 // becomeReady waits until what the open pages offer is served, for ListWait at most;

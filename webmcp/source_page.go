@@ -62,7 +62,7 @@ func (a *attachment) hasAdapter(f *cdp.Frame) bool {
 }
 
 // probe looks whether a document has a modelContext that only an adapter can speak for,
-// or none at all: once a page has loaded, or in a target that just came.
+// or none at all, once a page has loaded.
 func (a *attachment) probe(f *cdp.Frame) {
 	if f == nil || f.Context == 0 || !touchable(f) || !a.inScope(f) {
 		return
