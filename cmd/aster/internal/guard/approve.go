@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 )
 
 // An Answer is what the user said to a [Question]. The zero value is a refusal.
@@ -44,10 +45,14 @@ type ApproverFunc func(ctx context.Context, q Question) (Answer, error)
 // Approve calls f.
 func (f ApproverFunc) Approve(ctx context.Context, q Question) (Answer, error) { return f(ctx, q) }
 
+// askAgain is how long one that cannot ask is left alone while another one asks.
+const askAgain = time.Second
+
 // FirstAnswer returns an Approver that asks all of approvers at once and takes the first
 // answer; the others' contexts end, and their answers count for nothing, whatever they
-// are. Approve returns when all of them have. One that cannot ask leaves it to the
-// others; nil ones are left out.
+// are. An *[InputRequired] is taken like an answer: the client is asking then. Approve
+// returns when all of them have. One that cannot ask leaves it to the others, and is tried
+// again every second while another one asks; nil ones are left out.
 func FirstAnswer(approvers ...Approver) Approver {
 	var all firstAnswer
 	for _, a := range approvers {
@@ -63,45 +68,89 @@ type firstAnswer []Approver
 func (all firstAnswer) Approve(ctx context.Context, q Question) (Answer, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var (
-		mu     sync.Mutex
-		won    bool
-		answer Answer
-		errs   []error
-		wg     sync.WaitGroup
-	)
-	for _, a := range all {
-		wg.Go(func() {
-			got, err := a.Approve(ctx, q)
-			mu.Lock()
-			defer mu.Unlock()
-			switch {
-			case won:
-			case err != nil:
-				errs = append(errs, err)
-			default:
-				won, answer = true, got
-				cancel()
-			}
-		})
+	r := &race{over: cancel, asking: len(all), errs: make([]error, len(all))}
+	var wg sync.WaitGroup
+	for i, a := range all {
+		wg.Go(func() { r.run(ctx, i, a, q) })
 	}
 	wg.Wait()
-	if won {
-		return answer, nil
+	switch {
+	case r.input != nil:
+		return AnswerNo, r.input
+	case r.won:
+		return r.answer, nil
 	}
-	return AnswerNo, worst(errs)
+	return AnswerNo, worst(r.errs)
 }
 
-// worst picks the error that says most: one that asks for input, then one of an approver
-// that could ask, then that none could.
+// race is one question that several approvers ask.
+type race struct {
+	over func() // ends the approvers' context
+
+	mu     sync.Mutex
+	asking int // approvers that may answer yet
+	won    bool
+	answer Answer
+	input  error   // an *InputRequired, the winner's
+	errs   []error // the last of each approver
+}
+
+// run asks one approver until it has asked, or nobody asks.
+func (r *race) run(ctx context.Context, i int, a Approver, q Question) {
+	for {
+		answer, err := a.Approve(ctx, q)
+		if r.take(i, answer, err) || !errors.Is(err, ErrNoWayToAsk) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(askAgain):
+		}
+		if !r.again() {
+			return
+		}
+	}
+}
+
+// again counts an approver among those that ask, unless none is left.
+func (r *race) again() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.won || r.asking == 0 {
+		return false
+	}
+	r.asking++
+	return true
+}
+
+// take takes what an approver came to, and reports whether the question is settled.
+func (r *race) take(i int, answer Answer, err error) (settled bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.asking--
+	var input *InputRequired
+	switch {
+	case r.won:
+	case err == nil:
+		r.won, r.answer = true, answer
+	case errors.As(err, &input):
+		r.won, r.input = true, err
+	default:
+		r.errs[i] = err
+	}
+	if settled = r.won || r.asking == 0; settled {
+		r.over()
+	}
+	return settled
+}
+
+// worst picks the error that says most: one of an approver that could ask, before that
+// none could.
 func worst(errs []error) error {
 	out := ErrNoWayToAsk
 	for _, err := range errs {
-		var input *InputRequired
-		if errors.As(err, &input) {
-			return err
-		}
-		if errors.Is(out, ErrNoWayToAsk) && !errors.Is(err, ErrNoWayToAsk) {
+		if err != nil && errors.Is(out, ErrNoWayToAsk) && (out == ErrNoWayToAsk || !errors.Is(err, ErrNoWayToAsk)) {
 			out = err
 		}
 	}

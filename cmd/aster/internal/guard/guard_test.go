@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -298,6 +299,44 @@ func TestConcurrentCallsShareAnAnswer(t *testing.T) {
 			t.Errorf("%s: %d questions, %d calls, %d entries, want %d, 16, 32", answer, len(a.questions()), len(c.made()), len(m.all()), want)
 		}
 	}
+}
+
+// One that cannot ask at first answers when it can, as long as another one asks; with nobody
+// who asks, or with a client that does, no time is lost.
+func TestFirstAnswerTriesAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tries := 0
+		later := guard.ApproverFunc(func(ctx context.Context, _ guard.Question) (guard.Answer, error) {
+			if tries++; tries < 4 {
+				return guard.AnswerNo, guard.ErrNoWayToAsk
+			}
+			return guard.AnswerSession, ctx.Err()
+		})
+		asks := guard.ApproverFunc(func(ctx context.Context, _ guard.Question) (guard.Answer, error) {
+			<-ctx.Done()
+			return guard.AnswerNo, ctx.Err()
+		})
+		if a, err := guard.FirstAnswer(asks, later).Approve(t.Context(), guard.Question{}); a != guard.AnswerSession || err != nil || tries != 4 {
+			t.Errorf("%s, %v after %d tries, want session after 4", a, err, tries)
+		}
+		start := time.Now()
+		tries = 0
+		why := fmt.Errorf("%w: for a reason", guard.ErrNoWayToAsk)
+		cannot := guard.ApproverFunc(func(context.Context, guard.Question) (guard.Answer, error) { return guard.AnswerNo, why })
+		if _, err := guard.FirstAnswer(cannot, later).Approve(t.Context(), guard.Question{}); err != why || tries != 1 {
+			t.Errorf("nobody can ask: %v after %d tries, want %v after one", err, tries, why)
+		}
+		input := guard.ApproverFunc(func(context.Context, guard.Question) (guard.Answer, error) {
+			return guard.AnswerNo, &guard.InputRequired{State: "s"}
+		})
+		var asking *guard.InputRequired
+		if _, err := guard.FirstAnswer(asks, input).Approve(t.Context(), guard.Question{}); !errors.As(err, &asking) || asking.State != "s" {
+			t.Errorf("a client that asks: %v, want that input is required", err)
+		}
+		if d := time.Since(start); d != 0 {
+			t.Errorf("%s were lost", d)
+		}
+	})
 }
 
 // The first answer wins, and a grant is the winner's only.

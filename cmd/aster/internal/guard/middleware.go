@@ -33,8 +33,8 @@ type Resolved struct {
 // once; other methods pass freely. resolve says what a request really calls. Its error is
 // answered to the client as a result flagged as error, and nothing is called.
 //
-// The user is asked through the client ([Guard.Elicit]) if resolve names no approver and
-// the client can, else through the guard's own approver. Where the server itself asks for
+// The user is asked by [FirstAnswer] of the client ([Guard.Elicit]) and the guard's own
+// approver, unless resolve names another. Where the server itself asks for
 // input on 2026-07-28, its rounds belong to one call, to which the user agrees once.
 func (g *Guard) Middleware(resolve func(context.Context, *mcp.CallToolRequest) (Resolved, error)) mcp.Middleware {
 	return func(next mcp.MethodHandler) mcp.MethodHandler {
@@ -110,7 +110,7 @@ func (g *Guard) fill(req *mcp.CallToolRequest, res *Resolved) {
 		r.Session = g.SessionName(req.Session)
 	}
 	if r.Approver == nil {
-		r.Approver = firstAble{g.Elicit(req), g.o.Approver}
+		r.Approver = FirstAnswer(g.Elicit(req), g.o.Approver)
 	}
 }
 
@@ -141,17 +141,6 @@ func sessionParams(req *mcp.CallToolRequest) *mcp.InitializeParams {
 		return nil
 	}
 	return req.Session.InitializeParams()
-}
-
-// firstAble asks the first approver that can ask.
-type firstAble [2]Approver
-
-func (f firstAble) Approve(ctx context.Context, q Question) (Answer, error) {
-	answer, err := f[0].Approve(ctx, q)
-	if errors.Is(err, ErrNoWayToAsk) && f[1] != nil {
-		return f[1].Approve(ctx, q)
-	}
-	return answer, err
 }
 
 // rewrap is the request that is forwarded: with the arguments that were decided on, and
@@ -232,10 +221,7 @@ func ReportOf(call *mcp.CallToolResult) Report {
 // returns.
 func RawReport(result json.RawMessage) Report {
 	var r struct {
-		IsError bool `json:"isError"`
-		Content []struct {
-			Text string `json:"text"`
-		} `json:"content"`
+		IsError    bool   `json:"isError"`
 		ResultType string `json:"resultType"`
 	}
 	rep := Report{Bytes: len(result)}
@@ -243,10 +229,24 @@ func RawReport(result json.RawMessage) Report {
 		return rep
 	}
 	rep.IsError, rep.Input = r.IsError, r.ResultType == "input_required"
-	if r.IsError && len(r.Content) > 0 {
-		rep.Error = cutBytes(r.Content[0].Text, maxReportedError)
+	if r.IsError {
+		rep.Error = firstText(result)
 	}
 	return rep
+}
+
+// firstText is the beginning of the first text of a result, which is only read where it is
+// wanted: results are long.
+func firstText(result json.RawMessage) string {
+	var r struct {
+		Content []struct {
+			Text string `json:"text"`
+		} `json:"content"`
+	}
+	if json.Unmarshal(result, &r) != nil || len(r.Content) == 0 {
+		return ""
+	}
+	return cutBytes(r.Content[0].Text, maxReportedError)
 }
 
 func errorResult(err error) *mcp.CallToolResult {
