@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/aster-mcp/aster/cdp/cdptest"
 )
 
 // The test binary is also the servers that the tests start: FAKE names which.
@@ -30,7 +32,7 @@ func TestMain(m *testing.M) {
 		f()
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	os.Exit(cdptest.Main(m))
 }
 
 var fakes = map[string]func(){
