@@ -123,11 +123,14 @@ func (p *cloudflare) screenshot(ctx context.Context, args *screenshotArgs) (*pic
 const (
 	maxJobPages  = 10_000           // read into one result at most
 	jobPoll      = 2 * time.Second  // between two looks at a job
-	jobDelete    = time.Second      // to take a job back after we were cancelled
 	jobPollFails = 5                // failed looks in a row before a job is given up
 	maxJobChain  = 1_000            // pages of a job's answer
 	jobPollTime  = 20 * time.Second // one look
 )
+
+// After we were cancelled: jobDelete bounds taking a job back, jobStartGrace the wait for the
+// name of one whose start was under way. Only tests change them.
+var jobDelete, jobStartGrace = time.Second, 400 * time.Millisecond
 
 func (p *cloudflare) crawl(ctx context.Context, args *crawlArgs, progress crawlProgress) (*crawlResult, error) {
 	opts := map[string]any{"includeSubdomains": args.Subdomains}

@@ -94,7 +94,7 @@ type crawlRun struct {
 	render   string
 	progress crawlProgress
 	res      *crawlResult
-	done     int // pages asked for
+	done     int // pages read or failed, as progress counts them
 	bytes    int
 	text     int
 	start    *visit // of the first page
@@ -175,7 +175,7 @@ func (r *crawlRun) visitAll(ctx context.Context, batch []link, goal int) []*visi
 				continue
 			}
 			visits[o.i] = o.v
-			if !o.v.undone {
+			if !o.v.undone && !o.v.skip {
 				r.done++
 				r.progress(r.done, goal, plain(o.v.page.URL, maxTarget))
 			}

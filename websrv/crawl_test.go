@@ -303,6 +303,20 @@ func TestCrawlTellsThatItLives(t *testing.T) {
 	}
 }
 
+// TestCrawlProgressCountsPages has pages that are left out: they are not among those of the total.
+func TestCrawlProgressCountsPages(t *testing.T) {
+	base, n := localSite(t, sitePages{"/robots.txt": "user-agent: *\ndisallow: /no/", "/": sitePage("Home", "/no/1", "/no/2", "/no/3", "/a"), "/a": sitePage("A")})
+	last := 0
+	_, err := newSiteCrawler(n).crawl(context.Background(), &crawlArgs{URL: base, MaxPages: 2}, func(done, total int, _ string) {
+		if last = max(last, done); done > total {
+			t.Errorf("progress %d of %d", done, total)
+		}
+	})
+	if err != nil || last != 2 {
+		t.Errorf("progress ends at %d, %v; want 2", last, err)
+	}
+}
+
 func TestCrawlRobots(t *testing.T) {
 	tests := []struct {
 		name, robots, want string

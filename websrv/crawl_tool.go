@@ -150,7 +150,7 @@ func (s *Server) crawlTool(ctx context.Context, args *crawlArgs, progress crawlP
 	if err != nil {
 		return nil, err
 	}
-	answer, err := dispatch(ctx, s.dispatcher.only(OpCrawl, only), &task[*crawlResult]{op: OpCrawl, target: args.URL, request: args, localOnly: localOnly, why: why, once: true,
+	answer, err := dispatch(ctx, s.dispatcher, &task[*crawlResult]{op: OpCrawl, target: args.URL, request: args, localOnly: localOnly, why: why, once: true, only: only,
 		call: func(ctx context.Context, p Provider) (*crawlResult, error) {
 			own := *args
 			res, err := p.(Crawler).crawl(ctx, &own, progress)
@@ -277,25 +277,4 @@ func (s *Server) crawlPieces(reply *crawlReply, docs []document, at position, bu
 	}
 	r.Blocks = append(r.Blocks, lines...)
 	return r
-}
-
-// only is the dispatcher with one provider in a chain, for work that goes on where it began;
-// with an empty name it is the dispatcher itself.
-func (d *Dispatcher) only(op Op, name string) *Dispatcher {
-	if name == "" {
-		return d
-	}
-	one := &Dispatcher{log: d.log, now: d.now, sleep: d.sleep, rests: map[string]*rest{}}
-	for _, p := range d.chains[op] {
-		if p.Name() == name {
-			one.chains = map[Op][]Provider{op: {p}}
-		}
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for k, r := range d.rests {
-		c := *r
-		one.rests[k] = &c
-	}
-	return one
 }

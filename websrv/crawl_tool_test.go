@@ -149,3 +149,35 @@ func TestSitemapReadsOn(t *testing.T) {
 		}
 	}
 }
+
+// TestSitemapLimitChanges reads on with another limit than before.
+func TestSitemapLimitChanges(t *testing.T) {
+	f := newFakes(t)
+	f.web.host("site.net", siteOf(1))
+	c := connect(t, f.server(t, f.only(Keys{}, idLocal)), nil)
+	seen, cursor := map[string]int{}, ""
+	for _, limit := range []int{7, 3, 300, 5, 1000, 1000, 1000} {
+		args := map[string]any{"url": "http://site.net/", "limit": limit}
+		if cursor != "" {
+			args = map[string]any{"cursor": cursor, "limit": limit}
+		}
+		r := structured[sitemapReply](t, c, toolSitemap, callTool(t, c, toolSitemap, args))
+		if len(r.Entries) == 0 || len(r.Entries) > limit {
+			t.Fatalf("%d addresses, want from 1 to %d", len(r.Entries), limit)
+		}
+		for _, e := range r.Entries {
+			seen[e.URL]++
+		}
+		if cursor = r.Next; cursor == "" {
+			break
+		}
+	}
+	for u, n := range seen {
+		if n != 1 {
+			t.Errorf("%s came %d times", u, n)
+		}
+	}
+	if cursor == "" != (len(seen) == 700) {
+		t.Errorf("%d addresses and cursor %q, of 700", len(seen), cursor)
+	}
+}

@@ -14,7 +14,8 @@ type task[T any] struct {
 	request   any
 	localOnly bool
 	why       string
-	once      bool // no provider is asked twice
+	once      bool   // no provider is asked twice
+	only      string // the one provider to ask, for work that goes on where it began; "" asks all
 	call      func(context.Context, Provider) (T, error)
 }
 
@@ -25,13 +26,16 @@ func dispatch[T any](ctx context.Context, d *Dispatcher, t *task[T]) (*Answer[T]
 	settled := false
 	if t.localOnly && t.why != "" {
 		for _, p := range d.chains[t.op] {
-			if !p.Local() {
+			if !p.Local() && (t.only == "" || p.Name() == t.only) {
 				attempts = append(attempts, Attempt{Provider: "hosted providers", Class: "not allowed", Reason: t.why, Skipped: true})
 				break
 			}
 		}
 	}
 	for _, p := range d.chains[t.op] {
+		if t.only != "" && p.Name() != t.only {
+			continue
+		}
 		if t.localOnly && (!p.Local() || t.why != "" && forPublic(p)) {
 			continue
 		}

@@ -68,6 +68,10 @@ func (p *fetcher) Extract(ctx context.Context, r *PageRequest) (*Page, error) {
 	if resp.Status >= 400 {
 		f := failf(ErrTargetFailed, "the site answered HTTP %d", resp.Status)
 		f.settled = resp.Status == http.StatusNotFound || resp.Status == http.StatusGone
+		if wait := retryAfter(resp.Header.Get("Retry-After"), p.net.o.Now()); wait > maxCoolingWait && (resp.Status == http.StatusTooManyRequests || resp.Status == http.StatusServiceUnavailable) {
+			f.settled = true // a browser is to leave the host alone as well
+			f.Next = "the site asks to try again in " + humanSeconds(seconds(wait))
+		}
 		return nil, f
 	}
 	page, err := pageOf(ctx, r, resp.Body, resp.Header.Get("Content-Type"), resp.FinalURL)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 )
@@ -54,12 +55,16 @@ func tick(progress crawlProgress, message string) (stop func()) {
 }
 
 // runJob starts a job, waits for its end or that of its time, and reads its pages. A job
-// that is left before its end is taken back. When ctx is cancelled nothing is returned.
+// that is left before its end is taken back. When ctx is cancelled the pages that the job has
+// by then are read in what is left of a second: they are paid for.
 func runJob(ctx context.Context, args *crawlArgs, progress crawlProgress, j job, body any) (*crawlResult, error) {
 	id, cursor, continued := remoteJob(args.Cursor)
 	if !continued {
 		var err error
-		if id, err = j.start(ctx, body); err != nil {
+		late, stop := cancelledLater(ctx, jobStartGrace)
+		id, err = j.start(late, body)
+		stop()
+		if err != nil {
 			var f *Failure
 			if errors.As(err, &f) {
 				f.Once = true // a second job would be charged as well
@@ -69,13 +74,17 @@ func runJob(ctx context.Context, args *crawlArgs, progress crawlProgress, j job,
 		if id == "" {
 			return nil, &Failure{Class: ErrUnavailable, Reason: "its answer names no job", Once: true}
 		}
+		if errors.Is(ctx.Err(), context.Canceled) {
+			dropJob(ctx, j, id)
+			return nil, ctx.Err()
+		}
 	}
 	state, timedOut, err := awaitJob(ctx, args, progress, j, id)
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return leaveJob(ctx, args, j, id, cursor)
+	}
 	if state == nil || state.running {
 		defer dropJob(ctx, j, id) // what it has read by now is the result
-	}
-	if errors.Is(ctx.Err(), context.Canceled) {
-		return nil, ctx.Err()
 	}
 	if err != nil {
 		return nil, err
@@ -89,6 +98,21 @@ func runJob(ctx context.Context, args *crawlArgs, progress crawlProgress, j job,
 	}
 	readJob(ctx, args, j, id, cursor, res)
 	return res, nil
+}
+
+// cancelledLater is a context that is cancelled d after ctx was, so that a job whose start is
+// under way is not left behind without a name to take it back by.
+func cancelledLater(ctx context.Context, d time.Duration) (late context.Context, stop func()) {
+	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var t atomic.Pointer[time.Timer]
+	unhook := context.AfterFunc(ctx, func() { t.Store(time.AfterFunc(d, cancel)) })
+	return late, func() {
+		unhook()
+		if t := t.Load(); t != nil {
+			t.Stop()
+		}
+		cancel()
+	}
 }
 
 // awaitJob looks at a job until it has ended or the time is up.
@@ -138,11 +162,27 @@ func nilIf(ok bool, f *Failure) error {
 	return f
 }
 
+// leaveJob takes a job back after ctx was cancelled and reads what it has, which fails with the
+// error of ctx if it has nothing, or does not say so soon enough.
+func leaveJob(ctx context.Context, args *crawlArgs, j job, id, cursor string) (*crawlResult, error) {
+	soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), jobDelete)
+	defer cancel()
+	var wg sync.WaitGroup
+	wg.Go(func() { j.drop(soon, id) }) // as in dropJob
+	res := &crawlResult{Stopped: "cancelled"}
+	readJob(soon, args, j, id, cursor, res)
+	wg.Wait()
+	if len(res.Pages) == 0 {
+		return nil, ctx.Err()
+	}
+	return res, nil
+}
+
 // dropJob takes a job back, whatever became of ctx.
 func dropJob(ctx context.Context, j job, id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), jobDelete)
 	defer cancel()
-	j.drop(ctx, id) // it ends by itself in the end
+	j.drop(ctx, id) // if that fails it ends by itself in the end
 }
 
 // readJob reads the pages of a job into res, following its cursors.

@@ -11,6 +11,9 @@ import (
 	"time"
 )
 
+// No test is to wait for a slow machine to send what takes a job back.
+func init() { jobDelete = time.Minute }
+
 // jobClient is a provider whose crawl is a job.
 type jobClient struct {
 	id, path string
@@ -123,12 +126,69 @@ func TestJobCancelled(t *testing.T) {
 					jsonAnswer(200, `{"status":"cancelled"}`)(w, r)
 				}
 			})
-			_, err := crawlOf(ctx, s, `{"url":"http://page.net/"}`)
-			if !errors.Is(err, context.Canceled) {
+			reply, err := crawlOf(ctx, s, `{"url":"http://page.net/"}`)
+			if err != nil || reply.Stopped != "cancelled" || reply.Read != 1 {
+				t.Errorf("got %+v, %v; want the page that was read", reply, err)
+			}
+			if n := j.deletes(f); n != 1 {
+				t.Errorf("the job was taken back %d times, want once", n)
+			}
+		})
+	}
+}
+
+// TestJobCancelledAtItsStart cancels while a job is being made: it is taken back all the same.
+func TestJobCancelledAtItsStart(t *testing.T) {
+	defer func(d time.Duration) { jobStartGrace = d }(jobStartGrace)
+	jobStartGrace = time.Minute
+	f := newFakes(t)
+	for _, j := range jobClients() {
+		t.Run(j.id, func(t *testing.T) {
+			s := j.server(t, f)
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			f.by[j.id].script(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodPost {
+					cancel()
+				}
+				jsonAnswer(200, j.start)(w, r)
+			})
+			if _, err := crawlOf(ctx, s, `{"url":"http://page.net/"}`); !errors.Is(err, context.Canceled) {
 				t.Errorf("got %v, want the context's error", err)
 			}
 			if n := j.deletes(f); n != 1 {
 				t.Errorf("the job was taken back %d times, want once", n)
+			}
+		})
+	}
+}
+
+// TestJobGoesOn continues a crawl at a provider that has had enough: it is left alone then, by
+// new crawls as well.
+func TestJobGoesOn(t *testing.T) {
+	f := newFakes(t)
+	for _, j := range jobClients() {
+		t.Run(j.id, func(t *testing.T) {
+			s := j.server(t, f)
+			f.by[j.id].script(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodPost {
+					jsonAnswer(200, j.start)(w, r)
+					return
+				}
+				jsonAnswer(200, j.page(0, "1"))(w, r)
+			})
+			ctx := testContext(t, time.Minute)
+			reply, err := crawlOf(ctx, s, `{"url":"http://page.net/","maxPages":1}`)
+			if err != nil || reply.Next == "" {
+				t.Fatalf("%+v, %v; want a cursor", reply, err)
+			}
+			f.by[j.id].script(jsonAnswer(401, `{"success":false,"error":"no"}`))
+			if _, err := crawlOf(ctx, s, fmt.Sprintf(`{"cursor":%q}`, reply.Next)); !errors.Is(err, ErrUnauthorized) {
+				t.Fatalf("got %v, want %v", err, ErrUnauthorized)
+			}
+			n := len(f.by[j.id].requests())
+			if _, err := crawlOf(ctx, s, `{"url":"http://page.net/"}`); !errors.Is(err, ErrUnauthorized) || len(f.by[j.id].requests()) != n {
+				t.Errorf("got %v after %d requests, want the provider left alone", err, len(f.by[j.id].requests())-n)
 			}
 		})
 	}

@@ -129,7 +129,7 @@ func (s *Server) search(ctx context.Context, args *searchArgs, plainText bool) (
 		return nil, err
 	}
 	if len(s.dispatcher.chains[OpSearch]) == 0 {
-		return nil, &Failure{Class: ErrRefused, Reason: "no search provider is switched on: search needs a hosted one, and mcp.web.local_only or mcp.web.off leaves none"}
+		return nil, &Failure{Class: ErrRefused, Reason: "no search provider is switched on: search needs a hosted one, and mcp.web.local_only or mcp.web.providers leaves none"}
 	}
 	answer, err := s.dispatcher.Search(ctx, q)
 	if err != nil {

@@ -30,7 +30,7 @@ func (a *sitemapArgs) check() (err error) {
 
 // sitemapTool answers the tool sitemap.
 func (s *Server) sitemapTool(ctx context.Context, args *sitemapArgs, plainText bool) (*Reply, error) {
-	only, skip := "", 0
+	only, skip, limit := "", 0, args.Limit
 	if args.Cursor != "" {
 		kind, data, err := unseal(args.Cursor)
 		if err == nil && kind != cursorNext {
@@ -52,13 +52,19 @@ func (s *Server) sitemapTool(ctx context.Context, args *sitemapArgs, plainText b
 	if err := args.check(); err != nil {
 		return nil, err
 	}
+	if err := intRange("limit", &limit, args.Limit, 1, maxSitemapURLs); err != nil {
+		return nil, err
+	}
+	if limit != args.Limit { // what was told is asked for again, and passed over
+		args.Limit = min(skip+limit, maxSitemapURLs)
+	}
 	localOnly, why, err := s.confine(ctx, args.URL)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()
-	answer, err := dispatch(ctx, s.dispatcher.only(OpSitemap, only), &task[*sitemapResult]{op: OpSitemap, target: args.URL, request: args, localOnly: localOnly, why: why,
+	answer, err := dispatch(ctx, s.dispatcher, &task[*sitemapResult]{op: OpSitemap, target: args.URL, request: args, localOnly: localOnly, why: why, only: only,
 		call: func(ctx context.Context, p Provider) (*sitemapResult, error) {
 			own := *args
 			res, err := p.(Mapper).sitemap(ctx, &own)
@@ -70,7 +76,7 @@ func (s *Server) sitemapTool(ctx context.Context, args *sitemapArgs, plainText b
 	if err != nil {
 		return nil, err
 	}
-	return s.sitemapText(answer, args, skip, plainText)
+	return s.sitemapText(answer, args, skip, limit, plainText)
 }
 
 // splitSkip reads the place in a list of addresses: entries to pass over, and the reader's
@@ -86,7 +92,7 @@ func splitSkip(next string) (cursor string, skip int, err error) {
 
 // sitemapText makes the reply. What of the entries does not fit is read by cursor: the same
 // part of the list again, with those passed over that were told.
-func (s *Server) sitemapText(answer *Answer[*sitemapResult], args *sitemapArgs, skip int, plainText bool) (*Reply, error) {
+func (s *Server) sitemapText(answer *Answer[*sitemapResult], args *sitemapArgs, skip, limit int, plainText bool) (*Reply, error) {
 	res, f := answer.Value, newFence()
 	entries := res.Entries[min(skip, len(res.Entries)):]
 	reply := &sitemapReply{Provider: answer.Provider, Source: plain(res.Source, maxReason), Entries: []sitemapEntry{}, Total: res.Total, Failures: answer.Attempts}
@@ -110,9 +116,10 @@ func (s *Server) sitemapText(answer *Answer[*sitemapResult], args *sitemapArgs, 
 	own := *args
 	own.Cursor = ""
 	switch told := skip + len(reply.Entries); {
-	case told < len(res.Entries):
+	case told < len(res.Entries): // the rest did not fit
 		reply.Next = continues(toolSitemap, answer.Provider, fmt.Sprintf("%d %s", told, args.Cursor), &own)
 	case res.Next != "":
+		own.Limit = limit
 		reply.Next = continues(toolSitemap, answer.Provider, "0 "+res.Next, &own)
 	}
 	body := strings.TrimSuffix(text.String(), "\n")

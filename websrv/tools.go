@@ -16,7 +16,7 @@ func (s *Server) addTools() {
 		{OpSearch, "Search the web", "Searches the web and gives titles, addresses and snippets. Filters that the provider lacks are applied to its answer, or listed under ignored.", searchSchema, searchOutput, true},
 		{OpExtract, "Read pages", "Reads a page, or up to 10 side by side, as Markdown: articles, forums, products, documentation, PDF, Office files, feeds and JSON. " +
 			"A reply has at most maxTokens; cursor reads on, outline lists a long page's headings and section reads one of them.", extractSchema, extractOutput, true},
-		{OpCrawl, "Read a site", "Follows a site's links from one page and gives the text of the pages, with progress on the way. The local crawler keeps to robots.txt and one request a second. " +
+		{OpCrawl, "Read a site", "Follows a site's links from one page and gives the text of the pages, with progress on the way. The local crawler keeps to robots.txt and, if not configured otherwise, one request a second. " +
 			"The field cursor reads on in the text, the field next continues the crawl: give either as cursor. " +
 			"Crawls of thousands of pages are for hosted engines: set FIRECRAWL_API_KEY, CONTEXT_DEV_API_KEY or the Cloudflare pair.", crawlSchema, crawlOutput, false},
 		{OpSitemap, "List a site's pages", "Lists the addresses of a site from its sitemaps, feeds and robots.txt, or its home page's links. The field next, given as cursor, reads on.", sitemapSchema, sitemapOutput, true},

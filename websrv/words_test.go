@@ -20,6 +20,9 @@ func TestWordsOfFailures(t *testing.T) {
 			w.Write([]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89"))
 		case "/file":
 			http.Redirect(w, r, "file:///etc/passwd", http.StatusFound)
+		case "/wait":
+			w.Header().Set("Retry-After", "30")
+			w.WriteHeader(http.StatusTooManyRequests)
 		case "/metadata":
 			http.Redirect(w, r, "http://169.254.169.254/latest", http.StatusFound)
 		case "/app":
@@ -42,6 +45,7 @@ func TestWordsOfFailures(t *testing.T) {
 		{"picture", toolExtract, `{"url":"http://site.net/picture"}`, "PNG image of 1 × 1 pixels, 33 bytes: it cannot be read as text; screenshot gives", ""},
 		{"redirect to a file", toolExtract, `{"url":"http://site.net/file"}`, "page failed: site.net redirects to where nothing is read", "invalid request"},
 		{"metadata of a cloud", toolExtract, `{"url":"http://site.net/metadata"}`, "link-local", "to allow it"},
+		{"a site that asks to wait", toolExtract, `{"url":"http://site.net/wait"}`, "HTTP 429; the site asks to try again in 30 s", ""},
 		{"scripts", toolExtract, `{"url":"http://site.net/app"}`, "seems to need JavaScript", ""},
 		{"no page wanted", toolCrawl, `{"url":"http://site.net/","include":["/nothing/**"]}`, "include and exclude let none pass", ""},
 		{"no such host", toolSitemap, `{"url":"http://nowhere.net/"}`, "could not be read", "does not allow"},
@@ -69,6 +73,9 @@ func TestNoBrowserForNothing(t *testing.T) {
 			w.WriteHeader(http.StatusForbidden)
 		case "/empty":
 			htmlPage("")(w, r)
+		case "/wait":
+			w.Header().Set("Retry-After", "30")
+			w.WriteHeader(http.StatusTooManyRequests)
 		case "/inside":
 			http.Redirect(w, r, "http://169.254.169.254/", http.StatusFound)
 		default:
@@ -83,7 +90,7 @@ func TestNoBrowserForNothing(t *testing.T) {
 	}
 	o.Chromium = filepath.Join(t.TempDir(), "none")
 	s := f.server(t, o)
-	for path, want := range map[string]bool{"/broken.pdf": false, "/gone": false, "/inside": false, "/forbidden": true, "/empty": true} {
+	for path, want := range map[string]bool{"/broken.pdf": false, "/gone": false, "/inside": false, "/wait": false, "/forbidden": true, "/empty": true} {
 		_, err := s.dispatcher.Extract(testContext(t, time.Minute), &PageRequest{URL: "http://site.net" + path, Render: renderAuto}, false, "")
 		if err == nil {
 			t.Errorf("%s: no error", path)

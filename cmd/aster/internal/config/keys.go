@@ -135,7 +135,7 @@ func webKeys() []key {
 			key{name: "max_body_bytes", doc: "Of one page, decoded.", at: w(func(w *Web) any { return &w.Limits.MaxBodyBytes }), least: 1024, most: 64 << 20},
 			key{name: "result_tokens", doc: "Of a reply that names no other.", at: w(func(w *Web) any { return &w.Limits.ResultTokens }), least: 500, most: 25_000},
 			key{name: "crawl_pages", doc: "The most that a crawl may ask for.", at: w(func(w *Web) any { return &w.Limits.CrawlPages }), least: 1, most: 1000},
-			key{name: "host_rate", doc: "Requests a second to one host.", at: w(func(w *Web) any { return &w.Limits.HostRate }), above: true, most: 1000, widens: always},
+			key{name: "host_rate", doc: "Requests a second to one host in a crawl.", at: w(func(w *Web) any { return &w.Limits.HostRate }), above: true, most: 1000, widens: always},
 			key{name: "max_concurrent", doc: "Fetches at once.", at: w(func(w *Web) any { return &w.Limits.MaxConcurrent }), least: 1, most: 256},
 		),
 		section("cache", "How fetched pages are kept.",

@@ -76,7 +76,7 @@ func defaultWeb() Web {
 	return Web{
 		Limits: WebLimits{
 			Timeout: 30 * time.Second, CrawlTimeout: 10 * time.Minute, MaxBodyBytes: 16 << 20,
-			ResultTokens: 8_000, CrawlPages: 1_000, HostRate: 2, MaxConcurrent: 16,
+			ResultTokens: 8_000, CrawlPages: 1_000, HostRate: 1, MaxConcurrent: 16,
 		},
 		Cache: WebCache{MaxBytes: 64 << 20, MaxAge: 5 * time.Minute},
 	}
