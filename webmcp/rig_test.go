@@ -43,9 +43,7 @@ func modes(t *testing.T, f func(t *testing.T, native bool)) {
 }
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	cdptest.CloseShared()
-	os.Exit(code)
+	os.Exit(cdptest.Main(m))
 }
 
 // newRig attaches to the browser that the tests share.
