@@ -167,7 +167,7 @@ func DefaultHowToAllow(req *Request, d Decision) string {
 	case "arguments", "user":
 		return ""
 	}
-	return fmt.Sprintf("To allow it, the user can add a rule that allows %s to mcp.policy.rules in aster.yaml, or start aster with --approve=client", id)
+	return fmt.Sprintf("To allow it, the user can open the page of 'aster ui' and be asked there the next time, add a rule that allows %s to mcp.policy.rules in aster.yaml, or start aster with --approve=client", id)
 }
 
 // Invoke lets one call pass: it decodes the arguments, decides, asks if need be, records,
