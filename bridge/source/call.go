@@ -123,9 +123,7 @@ func enter[R any](ctx context.Context, s *Source, c *conn, f func(context.Contex
 	patience, dropped := limit(s.spec.CallTimeout, DefaultCallTimeout), c.tap.dropped()
 	ctx, clock := newClock(ctx, patience, &c.asking)
 	defer clock.stop()
-	ctx, cancel := until(ctx, c.closing)
-	defer cancel()
-	leave, err := c.enter(ctx)
+	leave, err := c.enter(ctx, clock)
 	if err == nil {
 		defer leave()
 		res, err = f(ctx, c, clock)

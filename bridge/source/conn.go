@@ -37,13 +37,13 @@ type conn struct {
 	once  sync.Once
 
 	mu    sync.Mutex
-	calls map[int64]context.Context // under way, for withCall
+	calls map[int64]underway // guarded by mu
 	next  int64
 }
 
 func newConn(modern *atomic.Bool) *conn {
 	return &conn{tap: newTap(modern), slots: make(chan struct{}, MaxCalls), changed: make(chan struct{}, 1),
-		closing: make(chan struct{}), dead: make(chan struct{}), calls: map[int64]context.Context{}}
+		closing: make(chan struct{}), dead: make(chan struct{}), calls: map[int64]underway{}}
 }
 
 // open reaches the server of the spec and returns the transport to it.
@@ -99,7 +99,22 @@ func (c *conn) alive() bool {
 }
 
 // beginClose ends what waits on the connection.
-func (c *conn) beginClose() { c.begin.Do(func() { close(c.closing) }) }
+func (c *conn) beginClose() {
+	c.begin.Do(func() {
+		close(c.closing)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		for _, call := range c.calls {
+			call.clock.cancel(context.Canceled)
+		}
+	})
+}
+
+// An underway is a call under way: its context, for withCall, and what ends it.
+type underway struct {
+	ctx   context.Context
+	clock *clock
+}
 
 // close ends the session, politely as the transport has it, and all that
 // belongs to it. It may be called often and waits for the end each time.
@@ -206,7 +221,7 @@ func (c *conn) withCall(ctx context.Context) context.Context {
 		return ctx
 	}
 	for _, call := range c.calls {
-		return callValues{ctx, call}
+		return callValues{ctx, call.ctx}
 	}
 	return ctx
 }
@@ -225,18 +240,24 @@ func (v callValues) Value(key any) any {
 	return v.Context.Value(key)
 }
 
-// enter registers a call, when one of the MaxCalls slots is free.
-func (c *conn) enter(ctx context.Context) (leave func(), err error) {
+// enter registers a call, when one of the MaxCalls slots is free. The call's clock ends it
+// with the connection.
+func (c *conn) enter(ctx context.Context, k *clock) (leave func(), err error) {
 	select {
 	case c.slots <- struct{}{}:
+	case <-c.closing:
+		return nil, context.Canceled
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 	c.mu.Lock()
+	defer c.mu.Unlock()
+	if ended(c.closing) { // whoever closes has not seen this call
+		k.cancel(context.Canceled)
+	}
 	c.next++
 	id := c.next
-	c.calls[id] = ctx
-	c.mu.Unlock()
+	c.calls[id] = underway{ctx, k}
 	return func() {
 		c.mu.Lock()
 		delete(c.calls, id)

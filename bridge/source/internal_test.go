@@ -60,6 +60,44 @@ func TestStuck(t *testing.T) {
 	}
 }
 
+// Underway is how many calls are under way on the connection.
+func Underway(s *Source) int {
+	s.mu.Lock()
+	c := s.conn
+	s.mu.Unlock()
+	if c == nil {
+		return 0
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.calls)
+}
+
+// TestEnterWhileClosing ends a call that enters when a connection closes, whichever comes
+// first.
+func TestEnterWhileClosing(t *testing.T) {
+	for range 200 {
+		var modern atomic.Bool
+		c := newConn(&modern)
+		ctx, clock := newClock(t.Context(), 0, &c.asking)
+		begun := make(chan struct{})
+		go func() { defer close(begun); c.beginClose() }()
+		leave, err := c.enter(ctx, clock)
+		switch {
+		case err == nil:
+			<-ctx.Done()
+			leave()
+		case !errors.Is(err, context.Canceled):
+			t.Fatalf("enter: %v, want Canceled", err)
+		}
+		<-begun
+		clock.stop()
+		if len(c.calls) != 0 || len(c.slots) != 0 {
+			t.Fatalf("%d calls and %d slots are left", len(c.calls), len(c.slots))
+		}
+	}
+}
+
 func TestReason(t *testing.T) {
 	for _, tt := range []struct{ name, lines, want string }{
 		{"node", "node:internal/modules\n  throw err;\nError: Cannot find module '/x'\n    at Module._resolve\n  code: 'MODULE_NOT_FOUND',\n}\nNode.js v22.1.0", "Error: Cannot find module '/x'"},

@@ -65,6 +65,20 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
+// Listed is Status().Listed, at less cost.
+func (s *Source) Listed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.listed
+}
+
+// Era is Status().Era, at less cost.
+func (s *Source) Era() Era {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.knownEra()
+}
+
 // Status says how the server stands.
 func (s *Source) Status() Status {
 	s.mu.Lock()

@@ -246,6 +246,35 @@ func TestCloseWhileStarting(t *testing.T) {
 	noGoroutines(t)
 }
 
+// TestCloseEndsCalls ends the calls under way with their connection, and those that wait
+// for one of its slots.
+func TestCloseEndsCalls(t *testing.T) {
+	spec := fake(t, "silent")
+	spec.Era = source.EraLegacy
+	s := open(t, spec, &source.Options{CloseGrace: 50 * time.Millisecond})
+	start(t, s)
+	const calls = source.MaxCalls + 2
+	errs := make(chan error, calls)
+	for range calls {
+		go func() {
+			_, err := s.Call(context.Background(), "echo", json.RawMessage(`{"hang":true}`), nil)
+			errs <- err
+		}()
+	}
+	eventually(t, "every slot taken", func() bool { return source.Underway(s) == source.MaxCalls })
+	s.Close()
+	for range calls {
+		select {
+		case err := <-errs:
+			if !errors.Is(err, source.ErrClosed) {
+				t.Errorf("Call: %v, want ErrClosed", err)
+			}
+		case <-time.After(patience):
+			t.Fatal("a call has not ended with its connection")
+		}
+	}
+}
+
 // TestRestart calls a server that dies in every call: the call fails with the
 // reason and is not repeated, the next one starts it again, with a growing wait.
 func TestRestart(t *testing.T) {

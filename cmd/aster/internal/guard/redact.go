@@ -112,7 +112,7 @@ func (r *Redactor) String(s string) string {
 		}
 	}
 	for _, p := range secretPatterns {
-		if p.hint != "" && !strings.Contains(s, p.hint) {
+		if len(s) < p.least || p.hint != "" && !strings.Contains(s, p.hint) {
 			continue
 		}
 		s = p.re.get().ReplaceAllString(s, p.with)
@@ -179,29 +179,31 @@ func secretKey(k string) bool {
 }
 
 // secretPatterns find what looks like a secret wherever it stands. hint, where there is
-// one, is part of every match and quick to look for.
+// one, is part of every match and quick to look for; least is the bytes of the shortest
+// match where there is none.
 var secretPatterns = []struct {
 	name, hint string
 	re         *pattern
 	with       string
+	least      int
 }{
-	{"private key", "PRIVATE KEY", lazy(`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`), redacted},
-	{"GitHub token", "gh", lazy(`\bgh[pousr]_[A-Za-z0-9]{20,}`), redacted},
-	{"GitHub token", "github_pat_", lazy(`\bgithub_pat_[A-Za-z0-9_]{20,}`), redacted},
-	{"GitLab token", "glpat-", lazy(`\bglpat-[A-Za-z0-9_-]{16,}`), redacted},
-	{"API key", "sk-", lazy(`\bsk-[A-Za-z0-9_-]{16,}`), redacted},
-	{"Stripe key", "k_", lazy(`\b[srp]k_(?:live|test)_[A-Za-z0-9]{10,}`), redacted},
-	{"Slack token", "xox", lazy(`\bxox[abeoprs]-[A-Za-z0-9-]{10,}`), redacted},
-	{"AWS key", "AKIA", lazy(`\bAKIA[A-Z0-9]{16}\b`), redacted},
-	{"AWS key", "ASIA", lazy(`\bASIA[A-Z0-9]{16}\b`), redacted},
-	{"Google key", "AIza", lazy(`\bAIza[A-Za-z0-9_-]{30,}`), redacted},
-	{"Google token", "ya29.", lazy(`\bya29\.[A-Za-z0-9_-]{20,}`), redacted},
-	{"npm token", "npm_", lazy(`\bnpm_[A-Za-z0-9]{30,}`), redacted},
-	{"Hugging Face token", "hf_", lazy(`\bhf_[A-Za-z0-9]{30,}`), redacted},
-	{"JSON web token", "eyJ", lazy(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`), redacted},
-	{"password in a URL", "://", lazy(`(\b[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@"']*:)[^\s/@"']+@`), "${1}" + redacted + "@"},
-	{"bearer token", "", lazy(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/-]{12,}=*`), "${1} " + redacted},
-	{"secret", "", lazy(`(?i)\b((?:api[_-]?key|access[_-]?token|auth[_-]?token|client[_-]?secret|password|passwd|secret)["']?\s*[=:]\s*["']?)[^\s"'&,;{}\[\]]{6,}`), "${1}" + redacted},
+	{"private key", "PRIVATE KEY", lazy(`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`), redacted, 0},
+	{"GitHub token", "gh", lazy(`\bgh[pousr]_[A-Za-z0-9]{20,}`), redacted, 0},
+	{"GitHub token", "github_pat_", lazy(`\bgithub_pat_[A-Za-z0-9_]{20,}`), redacted, 0},
+	{"GitLab token", "glpat-", lazy(`\bglpat-[A-Za-z0-9_-]{16,}`), redacted, 0},
+	{"API key", "sk-", lazy(`\bsk-[A-Za-z0-9_-]{16,}`), redacted, 0},
+	{"Stripe key", "k_", lazy(`\b[srp]k_(?:live|test)_[A-Za-z0-9]{10,}`), redacted, 0},
+	{"Slack token", "xox", lazy(`\bxox[abeoprs]-[A-Za-z0-9-]{10,}`), redacted, 0},
+	{"AWS key", "AKIA", lazy(`\bAKIA[A-Z0-9]{16}\b`), redacted, 0},
+	{"AWS key", "ASIA", lazy(`\bASIA[A-Z0-9]{16}\b`), redacted, 0},
+	{"Google key", "AIza", lazy(`\bAIza[A-Za-z0-9_-]{30,}`), redacted, 0},
+	{"Google token", "ya29.", lazy(`\bya29\.[A-Za-z0-9_-]{20,}`), redacted, 0},
+	{"npm token", "npm_", lazy(`\bnpm_[A-Za-z0-9]{30,}`), redacted, 0},
+	{"Hugging Face token", "hf_", lazy(`\bhf_[A-Za-z0-9]{30,}`), redacted, 0},
+	{"JSON web token", "eyJ", lazy(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`), redacted, 0},
+	{"password in a URL", "://", lazy(`(\b[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@"']*:)[^\s/@"']+@`), "${1}" + redacted + "@", 0},
+	{"bearer token", "", lazy(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/-]{12,}=*`), "${1} " + redacted, 18},
+	{"secret", "", lazy(`(?i)\b((?:api[_-]?key|access[_-]?token|auth[_-]?token|client[_-]?secret|password|passwd|secret)["']?\s*[=:]\s*["']?)[^\s"'&,;{}\[\]]{6,}`), "${1}" + redacted, 13},
 }
 
 // findSecret names the kind of secret that s seems to hold, "" if none.

@@ -162,10 +162,11 @@ func (l *Log) write(e *Entry) error {
 	if err != nil {
 		return err
 	}
-	if err := l.ready(int64(len(line))); err != nil {
+	size, err := l.ready(int64(len(line)))
+	if err != nil {
 		return fmt.Errorf("audit log: %w", err)
 	}
-	if l.torn || endsTorn(l.file) { // by this process or by another that died
+	if l.torn || endsTorn(l.file, size) { // by this process or by another that died
 		line = append([]byte("\n"), line...)
 	}
 	n, err := l.file.Write(line)
@@ -200,60 +201,55 @@ func (l *Log) encode(e *Entry) ([]byte, error) {
 }
 
 // ready opens the file, follows one that another process rotated, and rotates it when n
-// more bytes would be too many.
-func (l *Log) ready(n int64) error {
+// more bytes would be too many. It returns the size of the file.
+func (l *Log) ready(n int64) (int64, error) {
 	for try := 0; ; try++ {
-		if err := l.follow(); err != nil {
-			return err
-		}
-		info, err := l.file.Stat()
+		info, err := l.follow()
 		if err != nil {
-			return err
+			return 0, err
 		}
 		if info.Size() == 0 || info.Size()+n <= l.maxBytes || try > 0 {
-			return nil
+			return info.Size(), nil
 		}
 		if err := l.rotate(); err != nil {
 			// A file that cannot be moved, as when another process has it open on Windows,
 			// is better long than lost.
-			return nil
+			return info.Size(), nil
 		}
 	}
 }
 
 // follow makes l.file the file that is at the path now.
-func (l *Log) follow() error {
+func (l *Log) follow() (fs.FileInfo, error) {
 	if l.file != nil {
 		mine, err1 := l.file.Stat()
 		there, err2 := os.Stat(l.path)
-		if err1 == nil && err2 == nil && os.SameFile(mine, there) {
-			return nil
+		switch {
+		case err1 != nil:
+			return nil, err1
+		case err2 == nil && os.SameFile(mine, there):
+			return mine, nil
+		case err2 != nil && !errors.Is(err2, fs.ErrNotExist):
+			return nil, err2
 		}
-		if err1 == nil && errors.Is(err2, fs.ErrNotExist) || err1 == nil && err2 == nil {
-			_ = l.drop() // rotated or removed
-		} else if err2 != nil {
-			return err2
-		} else {
-			return err1
-		}
+		_ = l.drop() // rotated or removed
 	}
 	f, err := l.open(l.path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	l.file, l.torn = f, false
-	return nil
+	return f.Stat()
 }
 
-// endsTorn reports whether the file's last line has no end.
-func endsTorn(f LogFile) bool {
+// endsTorn reports whether the last line of a file of this size has no end.
+func endsTorn(f LogFile, size int64) bool {
 	r, ok := f.(io.ReaderAt)
-	info, err := f.Stat()
-	if !ok || err != nil || info.Size() == 0 {
+	if !ok || size == 0 {
 		return false
 	}
-	last := make([]byte, 1)
-	_, err = r.ReadAt(last, info.Size()-1)
+	var last [1]byte
+	_, err := r.ReadAt(last[:], size-1)
 	return err == nil && last[0] != '\n'
 }
 
@@ -275,7 +271,8 @@ func (l *Log) rotate() error {
 		return err
 	}
 	if err := shift(l.path, l.keep); err != nil {
-		return errors.Join(err, l.follow())
+		_, again := l.follow()
+		return errors.Join(err, again)
 	}
 	return nil
 }

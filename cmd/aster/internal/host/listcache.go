@@ -288,7 +288,7 @@ func (s *Session) usable(sv *server, st *source.Status, list []bridge.Tool) []br
 // ready waits for a server whose tools are only known from before, and checks that it
 // still lists the one that is to be called, as it was.
 func (s *Session) ready(ctx context.Context, src *source.Source, tool bridge.Tool) error {
-	if sv := s.servers[src.Name()]; sv.builtin != nil || src.Status().Listed {
+	if sv := s.servers[src.Name()]; sv.builtin != nil || src.Listed() {
 		return nil
 	}
 	if err := src.Start(ctx); err != nil {

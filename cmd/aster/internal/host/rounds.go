@@ -276,7 +276,7 @@ func (s *Session) callRounds(ctx context.Context, src *source.Source, req *guard
 		}
 		return result, err
 	}
-	if src.Status().Era != source.EraModern {
+	if src.Era() != source.EraModern {
 		return s.park(ctx, c, caps, binding, opts, make)
 	}
 	var flush func()
