@@ -15,6 +15,7 @@ type Browser struct {
 	slots    chan struct{} // one for each running call
 	ready    readiness     // for a list
 	settled  readiness     // for a call of a tool that is not known
+	listed   readiness     // a client has its first list
 	lastWS   string        // of the browser start that was attached last; Run's goroutine only
 
 	mu     sync.Mutex
@@ -28,7 +29,7 @@ func NewBrowser(opts *BrowserOptions) (*Browser, error) {
 	if opts == nil {
 		opts = &BrowserOptions{}
 	}
-	b := &Browser{opts: *opts, registry: newRegistry(), slots: make(chan struct{}, MaxCalls), ready: newReadiness(), settled: newReadiness()}
+	b := &Browser{opts: *opts, registry: newRegistry(), slots: make(chan struct{}, MaxCalls), ready: newReadiness(), settled: newReadiness(), listed: newReadiness()}
 	if err := b.opts.normalise(); err != nil {
 		return nil, err
 	}

@@ -139,6 +139,7 @@ func (b *Browser) stay(ctx context.Context, ep cdp.Endpoint, others []cdp.Endpoi
 	b.mu.Unlock()
 	b.setStatus(status{state: stateConnected, endpoint: ep, others: others})
 	b.settle(ctx, att)
+	b.prepareRest(ctx, att)
 	select {
 	case <-att.browser.Done():
 		err = att.browser.Err()

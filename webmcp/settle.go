@@ -20,6 +20,9 @@ const (
 	// settleWait is how long a first list waits for another answer of these pages. A page
 	// that hangs costs no more than that.
 	settleWait = 300 * time.Millisecond
+	// prepareWait is how long the tabs that are not prepared for their next document yet leave
+	// the way to the first list of tools, once the pages have told theirs.
+	prepareWait = 200 * time.Millisecond
 	// toolEvery is how often a call that waits looks for its tool.
 	toolEvery = 10 * time.Millisecond
 )
@@ -44,6 +47,9 @@ func (s *Server) awaitReady(next mcp.MethodHandler) mcp.MethodHandler {
 		}
 		if call, ok := req.GetParams().(*mcp.CallToolParamsRaw); ok && method == "tools/call" && !isFixed(call.Name) {
 			s.awaitTool(ctx, call.Name)
+		}
+		if method == "tools/list" {
+			defer s.browser.listed.set()
 		}
 		return next(ctx, method, req)
 	}
@@ -123,7 +129,6 @@ func (b *Browser) settle(ctx context.Context, a *attachment) {
 		defer cancel()
 		a.allTold(ctx)
 	}()
-	defer a.prepareLater()
 	defer b.ready.set()
 	for told := int64(-1); told != a.told.Load(); {
 		told = a.told.Load()
@@ -133,6 +138,17 @@ func (b *Browser) settle(ctx context.Context, a *attachment) {
 		case <-time.After(settleWait):
 		}
 	}
+}
+
+// prepareRest prepares the tabs that had to wait, when the first list is out.
+func (b *Browser) prepareRest(ctx context.Context, a *attachment) {
+	select {
+	case <-b.listed.done:
+	case <-time.After(prepareWait):
+	case <-a.browser.Done():
+	case <-ctx.Done():
+	}
+	a.prepareLater()
 }
 
 // allTold waits until every open page has told its documents and these their tools.

@@ -4,9 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"slices"
 	"sort"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -42,7 +45,8 @@ func (old servedTool) current(t *PageTool, title string) bool {
 // placeholder reports whether a title is the one that the browser makes of the address.
 func placeholder(title, url string) bool { return title == "" || strings.HasSuffix(url, title) }
 
-// run applies changes until ctx ends.
+// run applies changes until ctx ends. Who asks for what is known now is not made to wait
+// for the end of a batch.
 func (y *syncer) run(ctx context.Context) {
 	var last time.Time
 	for {
@@ -52,18 +56,39 @@ func (y *syncer) run(ctx context.Context) {
 		case served := <-y.s.serveNow:
 			y.apply()
 			close(served)
-			continue
 		case <-y.s.view.changed:
+			served := y.s.batch(ctx, max(y.loadBatch(), BatchEvery-time.Since(last)))
+			y.apply()
+			last = time.Now()
+			if served != nil {
+				close(served)
+			}
 		}
-		if y.anyLoading() {
-			pause(ctx, LoadBatch)
-		}
-		if d := BatchEvery - time.Since(last); d > 0 {
-			pause(ctx, d)
-		}
-		y.apply()
-		last = time.Now()
 	}
+}
+
+// batch waits for more changes of a batch, until somebody asks for what is known: to them
+// it is to be told when that is served.
+func (s *Server) batch(ctx context.Context, d time.Duration) (served chan struct{}) {
+	if d <= 0 {
+		return nil
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case served = <-s.serveNow:
+	case <-t.C:
+	case <-ctx.Done():
+	}
+	return served
+}
+
+// loadBatch is LoadBatch while a page is loading of which clients do not know a tool.
+func (y *syncer) loadBatch() time.Duration {
+	if y.anyLoading() {
+		return LoadBatch
+	}
+	return 0
 }
 
 // apply makes the difference between what is served and what is live.
@@ -85,17 +110,49 @@ func (y *syncer) apply() {
 		sort.Strings(gone)
 		y.s.server.RemoveTools(gone...)
 	}
+	var news []newTool
 	for name, t := range want {
-		title := t.TabTitle()
-		if y.served[name].current(t, title) {
-			continue
+		if title := t.TabTitle(); !y.served[name].current(t, title) {
+			news = append(news, newTool{NamedTool{name, t}, title, nil})
 		}
-		if err := y.s.serve(NamedTool{name, t}, title); err != nil {
-			y.s.opts.Logger.Warn("tool not served", "tool", name, "origin", t.Origin, "err", err)
-			continue
-		}
-		y.served[name] = servedTool{t, title}
 	}
+	y.s.serveAll(news)
+	for _, n := range news {
+		if n.err != nil {
+			y.s.opts.Logger.Warn("tool not served", "tool", n.tool.Name, "origin", n.tool.Origin, "err", n.err)
+			continue
+		}
+		y.served[n.tool.Name] = servedTool{n.tool.PageTool, n.title}
+	}
+}
+
+// newTool is a tool that clients do not know yet.
+type newTool struct {
+	tool  NamedTool
+	title string // of the tab
+	err   error  // why it is not served
+}
+
+// serveParallel is the number of tools from which on all processors check them: the SDK
+// takes some 0.1 ms for each.
+const serveParallel = 32
+
+// serveAll serves tools and notes in each what went wrong with it.
+func (s *Server) serveAll(tools []newTool) {
+	workers := 1
+	if len(tools) >= serveParallel {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(tools)); i = next.Add(1) - 1 {
+				tools[i].err = s.serve(tools[i].tool, tools[i].title)
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // anyLoading reports whether a tool that clients do not know yet is in a page that loads.
