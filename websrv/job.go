@@ -64,6 +64,9 @@ func runJob(ctx context.Context, args *crawlArgs, progress crawlProgress, j job,
 		late, stop := cancelledLater(ctx, jobStartGrace)
 		id, err = j.start(late, body)
 		stop()
+		if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && errors.Is(err, context.Canceled) {
+			err = failf(ErrTimeout, "no answer in time") // late ends by cancellation, whatever ended ctx
+		}
 		if err != nil {
 			var f *Failure
 			if errors.As(err, &f) {
