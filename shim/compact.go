@@ -154,11 +154,12 @@ var shorter = map[string]string{"const": "let", "undefined": "void 0", "true": "
 var ownFields = func() map[string]string {
 	m := map[string]string{}
 	for i, w := range strings.Fields(`
-		announced areaMessage armed autosubmit buttonOwner buttonTarget dirty flushing handed handlers lastChanged lastRequest
+		announced areaMessage armed autosubmit dirty flushing handed handlers lastChanged lastRequest
 		lost marked posted previous queued refusals requests rootObserver selectMessage timed touched unleave unstyle unwatch
 		root state controls matches observer known denied prevented contains connected listener response roots elements setValue eventTarget
-		areaLabels buttonType fieldset findIn findWithin formTarget invalid lastTool listed requestSubmit selectLabels setArea setChecked setIndex
-		setMax setMin setMultiple setSelected setStep setType`) {
+		areaLabels buttonType findIn findWithin invalid lastTool listed requestSubmit selectLabels setArea setChecked setIndex
+		setSelected selected labels checked multiple sheetText
+		changed removed phase shadow parent area index option held`) {
 		m[w] = "_" + shortName(i)
 	}
 	return m

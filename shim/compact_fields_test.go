@@ -11,7 +11,7 @@ import (
 func TestCompactFields(t *testing.T) {
 	t.Parallel()
 	const source = "X.previous = {previous, other, handed: X.exposedTo};"
-	if got, want := shim.Compact(source), "X._p={_p:a,other:b,_i:X.exposedTo};"; got != want {
+	if got, want := shim.Compact(source), "X._n={_n:a,other:b,_g:X.exposedTo};"; got != want {
 		t.Errorf("%q becomes %q, want %q", source, got, want)
 	}
 }

@@ -7,7 +7,8 @@
   //
   // What a form holds is the page's own. So the functions of the DOM need not be there
   // before the page's first script: they are taken at the document's first change, which
-  // comes before that script.
+  // comes before that script. Later would be too late: recorders of sessions put their own
+  // in place of what sets a control's value, and native WebMCP passes those by.
 
   const toolForms = 'form[toolname][tooldescription]';
   const formAttributes = ['toolname', 'tooldescription'];
@@ -69,6 +70,7 @@
       matches: method(E, 'matches'), find: method(DocumentPrototype, 'querySelectorAll'), findIn: method(F, 'querySelectorAll'), findWithin: method(E, 'querySelectorAll'),
       host: reader(ShadowRoot.prototype, 'host'), count: reader(NodeList.prototype, 'length'),
       kind: reader(R, 'type'), target: reader(R, 'target'), removed: reader(R, 'removedNodes'), old: reader(R, 'oldValue'), which: reader(R, 'attributeName'),
+      create: method(DocumentPrototype, 'createElementNS'), set: method(E, 'setAttribute'),
       eventTarget: reader(Event.prototype, 'target'), phase: reader(Event.prototype, 'eventPhase'), prevented: reader(Event.prototype, 'defaultPrevented'),
     };
     wrap(E, 'attachShadow', (f, self, given) => {
@@ -84,10 +86,12 @@
     wrap(E, 'setHTMLUnsafe', parsing);
     wrap(ShadowRoot.prototype, 'setHTMLUnsafe', parsing);
     // A component that the parser gave a closed root finds it in its internals.
-    const internal = reader(ElementInternals.prototype, 'shadowRoot');
     wrap(HTMLElement.prototype, 'attachInternals', (f, self, given) => {
       const internals = apply(f, self, given);
-      attempt(() => watchRoot(internal(internals)));
+      attempt(() => {
+        const get = getterOf(getPrototypeOf(internals), 'shadowRoot');
+        if (isNative(get, 'get shadowRoot')) watchRoot(apply(get, internals, []));
+      });
       return internals;
     });
     takeFields();
@@ -345,6 +349,9 @@
     return list;
   }
 
+  // Whether a control belongs to a form. Image buttons are not among its elements.
+  const isOf = (form, control) => (dom.name(control) === 'input' ? fields.owner(control) === form : includes(controlsOf(form), control));
+
   function sameControls(entry) {
     const all = fields.elements(entry.form), n = fields.length(all);
     if (n !== entry.controls.length) return false;
@@ -434,29 +441,23 @@
     const I = HTMLInputElement.prototype, S = HTMLSelectElement.prototype, T = HTMLTextAreaElement.prototype, F = HTMLFormElement.prototype;
     const O = HTMLOptionElement.prototype, C = HTMLCollection.prototype;
     fields = {
-      __proto__: null,
+      __proto__: null, holders: [F, I, S, T],
       elements: reader(F, 'elements'), length: reader(C, 'length'), requestSubmit: method(F, 'requestSubmit'),
       type: reader(I, 'type'), value: reader(I, 'value'), setValue: writer(I, 'value'), checked: reader(I, 'checked'), setChecked: writer(I, 'checked'),
       labels: reader(I, 'labels'), owner: reader(I, 'form'), message: reader(I, 'validationMessage'),
-      setType: writer(I, 'type'), setMin: writer(I, 'min'), setMax: writer(I, 'max'), setStep: writer(I, 'step'), setMultiple: writer(I, 'multiple'),
-      formTarget: reader(I, 'formTarget'),
       area: reader(T, 'value'), setArea: writer(T, 'value'), areaLabels: reader(T, 'labels'), areaMessage: reader(T, 'validationMessage'),
       options: reader(S, 'options'), multiple: reader(S, 'multiple'), selectLabels: reader(S, 'labels'), selectMessage: reader(S, 'validationMessage'),
       index: reader(S, 'selectedIndex'), setIndex: writer(S, 'selectedIndex'),
       option: reader(O, 'value'), selected: reader(O, 'selected'), setSelected: writer(O, 'selected'),
-      fieldset: reader(HTMLFieldSetElement.prototype, 'form'), focus: method(HTMLElement.prototype, 'focus'),
-      buttonType: reader(HTMLButtonElement.prototype, 'type'), buttonOwner: reader(HTMLButtonElement.prototype, 'form'),
-      buttonTarget: reader(HTMLButtonElement.prototype, 'formTarget'),
-      create: method(DocumentPrototype, 'createElement'), submitter: reader(SubmitEvent.prototype, 'submitter'),
-      apart: undefined, implementation: reader(DocumentPrototype, 'implementation'), createDocument: method(DOMImplementation.prototype, 'createHTMLDocument'),
+      buttonType: reader(HTMLButtonElement.prototype, 'type'), focus: method(HTMLElement.prototype, 'focus'),
+      submitter: reader(SubmitEvent.prototype, 'submitter'),
     };
   }
 
   function wrapFields() {
     wrapped = true;
-    fields.apart = fields.createDocument(fields.implementation(document), '');
-    installPseudoClasses();
-    const F = HTMLFormElement.prototype, holders = [F, HTMLInputElement.prototype, HTMLSelectElement.prototype, HTMLTextAreaElement.prototype];
+    attempt(installPseudoClasses);
+    const {holders} = fields;
     for (let i = 0; i < 8; i++) {
       wrap(holders[i >> 1], i % 2 === 0 ? 'checkValidity' : 'reportValidity', (f, self, given) => {
         checking++;
@@ -467,7 +468,7 @@
         }
       });
     }
-    wrap(F, 'submit', (f, self, given) => {
+    wrap(holders[0], 'submit', (f, self, given) => {
       const value = apply(f, self, given);
       attempt(() => submitted(apply(mapGet, entries, [self])));
       return value;
@@ -476,13 +477,13 @@
 
   // What the browser makes of a value for an input of a type: its sanitisation algorithm.
   function sanitised(type, text, control) {
-    const probe = fields.create(fields.apart, 'input');
-    fields.setType(probe, type);
+    const probe = dom.create(document, 'http://www.w3.org/1999/xhtml', 'input');
+    dom.set(probe, 'type', type);
     if (control !== undefined) {
-      fields.setMin(probe, dom.get(control, 'min') ?? '');
-      fields.setMax(probe, dom.get(control, 'max') ?? '');
-      fields.setStep(probe, dom.get(control, 'step') ?? '');
-      fields.setMultiple(probe, dom.has(control, 'multiple'));
+      dom.set(probe, 'min', dom.get(control, 'min') ?? '');
+      dom.set(probe, 'max', dom.get(control, 'max') ?? '');
+      dom.set(probe, 'step', dom.get(control, 'step') ?? '');
+      if (dom.has(control, 'multiple')) dom.set(probe, 'multiple', '');
     }
     fields.setValue(probe, text);
     return fields.value(probe);
@@ -644,7 +645,7 @@
       if (dom.name(at) !== 'fieldset') continue;
       let all = true;
       for (let i = 1; i < controls.length; i++) all &&= dom.contains(at, controls[i]);
-      if (all) return (fields.fieldset(at) === form && dom.get(at, 'toolparamdescription')) || '';
+      if (all) return (isOf(form, at) && dom.get(at, 'toolparamdescription')) || '';
     }
     return '';
   }
@@ -893,13 +894,12 @@
   function defaultButton({form, root}) {
     let found;
     forEachNode(findFrom(root, 'button,input'), (element) => {
-      if (found === undefined && isSubmitButton(element) && ownerOf(element) === form && !dom.matches(element, ':disabled')) found = element;
+      if (found === undefined && isSubmitButton(element) && isOf(form, element) && !dom.matches(element, ':disabled')) found = element;
     });
     return found;
   }
 
   const isButton = (element) => dom.name(element) === 'button';
-  const ownerOf = (element) => (isButton(element) ? fields.buttonOwner(element) : fields.owner(element));
 
   function isSubmitButton(element) {
     if (isButton(element)) return fields.buttonType(element) === 'submit';
@@ -920,6 +920,13 @@
     }
   }
 
+  // The entry of the form that a control belongs to, if it is being run.
+  function runOf(control) {
+    let entry = apply(mapGet, watches, [document])?.first;
+    while (entry !== undefined && (entry.run === undefined || !isOf(entry.form, control))) entry = entry.next;
+    return entry;
+  }
+
   function formHears(e) {
     attempt(() => {
       if (!e.isTrusted) return;
@@ -928,7 +935,7 @@
         markOf(e);
         return;
       }
-      const entry = apply(mapGet, entries, [e.type === 'invalid' ? ownerOf(target) : target]);
+      const entry = e.type === 'invalid' ? runOf(target) : apply(mapGet, entries, [target]);
       if (entry?.run === undefined || Marked.of(e) !== undefined) return;
       new Marked(e, {__proto__: null});
       if (e.type === 'invalid') {
@@ -986,8 +993,7 @@
 
   function navigated(entry, e) {
     const button = e === undefined ? null : fields.submitter(e);
-    const target = button === null ? '' : isButton(button) ? fields.buttonTarget(button) : fields.formTarget(button);
-    endRun(entry, 'navigated', target || dom.get(entry.form, 'target') || '');
+    endRun(entry, 'navigated', (button !== null && dom.get(button, 'formtarget')) || dom.get(entry.form, 'target') || '');
   }
 
   // form.submit() was called.

@@ -1577,16 +1577,14 @@
     }
   }
 
-  // Control characters as JSON has them.
-  const escapes = {
-    __proto__: null, '"': '\\"', '\\': '\\\\', '\b': '\\b', '\f': '\\f', '\n': '\\n', '\r': '\\r', '\t': '\\t',
-    '\u0000': '\\u0000', '\u0001': '\\u0001', '\u0002': '\\u0002', '\u0003': '\\u0003', '\u0004': '\\u0004',
-    '\u0005': '\\u0005', '\u0006': '\\u0006', '\u0007': '\\u0007', '\u000b': '\\u000b', '\u000e': '\\u000e',
-    '\u000f': '\\u000f', '\u0010': '\\u0010', '\u0011': '\\u0011', '\u0012': '\\u0012', '\u0013': '\\u0013',
-    '\u0014': '\\u0014', '\u0015': '\\u0015', '\u0016': '\\u0016', '\u0017': '\\u0017', '\u0018': '\\u0018',
-    '\u0019': '\\u0019', '\u001a': '\\u001a', '\u001b': '\\u001b', '\u001c': '\\u001c', '\u001d': '\\u001d',
-    '\u001e': '\\u001e', '\u001f': '\\u001f',
-  };
+  const controls = '\x00\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f' +
+    '\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f';
+
+  // A quote, a backslash or a control character as JSON has it.
+  function escape(c) {
+    for (let i = 0; i < 32; i++) if (c === controls[i]) return '\\u00' + (i < 16 ? '0' : '1') + '0123456789abcdef'[i % 16];
+    return '\\' + c;
+  }
 
   // A string as JSON text. A late document may hold a forged JSON.stringify.
   function quote(text) {
@@ -1595,7 +1593,7 @@
     let out = '"';
     for (let i = 0; i < text.length; i++) {
       const c = text[i];
-      out += c < ' ' || c === '"' || c === '\\' ? escapes[c] : c;
+      out += c < ' ' || c === '"' || c === '\\' ? escape(c) : c;
     }
     return out + '"';
   }

@@ -483,6 +483,17 @@ document.body.insertAdjacentHTML('beforeend', '<form toolname=f tooldescription=
 await settle();
 log((await mc.getTools()).map((t) => t.name));
 
+//// a form of a page that replaces what its controls have
+const broken = {get() { throw new Error('patched'); }, set() { throw new Error('patched'); }, configurable: true};
+const values = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value');
+for (const [I, k] of [[HTMLInputElement, 'value'], [HTMLInputElement, 'type'], [HTMLInputElement, 'labels'], [HTMLSelectElement, 'options']]) Object.defineProperty(I.prototype, k, broken);
+globalThis.HTMLTextAreaElement = class {};
+const f = form('<label>L<input name=a></label><select name=b><option>1<option>2</select><textarea name=c></textarea>', 'toolautosubmit');
+f.onsubmit = (e) => { e.preventDefault(); e.respondWith('sent'); };
+await settle();
+log((await get('f'))?.inputSchema, await rej(() => run('f', {a: 'x', b: '2', c: 'y'})));
+log(values.get.call(f.elements.a), f.elements.b.selectedIndex, f.elements.c.value);
+
 //// a closed declarative shadow root of a component
 customElements.define('x-closed', class extends HTMLElement {
   #internals = this.attachInternals();

@@ -224,6 +224,20 @@ await settle();
 f.elements[1].click();
 log(await Promise.race([p, sleep(300).then(() => 'waits')]));
 
+//// a form that waits, with nothing chosen or written
+for (const control of ['<select name=a required><option value="">none<option>1</select>', '<textarea name=a required></textarea>']) {
+  const f = form(control + '<button>x</button>');
+  f.onsubmit = (e) => { e.preventDefault(); e.respondWith('sent'); };
+  await settle();
+  const p = rej(() => run('f', {}));
+  await settle();
+  await settle();
+  f.elements[1].click();
+  log(await Promise.race([p, sleep(300).then(() => 'waits')]));
+  f.remove();
+  await settle();
+}
+
 //// a form that waits, with a page that checks it
 const f = form('<input name=a required><button>x</button>');
 f.onsubmit = (e) => { e.preventDefault(); e.respondWith('sent'); };
