@@ -67,17 +67,19 @@ func ask(ctx context.Context, p *Paths, h *Hello) (*Welcome, error) {
 	return w, err
 }
 
-// greet sends the first line and reads the other's.
+// greet sends the first line and reads the other's, which one that refuses may have sent
+// before it closed: then the first line does not get through, and the reason still does.
 func greet(conn net.Conn, h *Hello) (*Welcome, *bufio.Reader, error) {
 	conn.SetDeadline(time.Now().Add(helloWait))
 	defer conn.SetDeadline(time.Time{})
-	if err := writeJSON(conn, h); err != nil {
-		return nil, nil, err
-	}
+	unsent := writeJSON(conn, h)
 	r := bufio.NewReaderSize(conn, 64<<10)
 	w := &Welcome{}
 	if err := readJSON(r, w); err != nil {
-		return nil, nil, err
+		return nil, nil, cmp.Or(unsent, err)
+	}
+	if unsent != nil && w.Error == "" {
+		return nil, nil, unsent
 	}
 	return w, r, nil
 }
