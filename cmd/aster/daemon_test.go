@@ -14,11 +14,12 @@ import (
 	"github.com/aster-mcp/aster/cdp/cdptest"
 )
 
-// leavesNoDaemon runs the tests, and fails where one of them has left a daemon behind.
+// leavesNoDaemon runs the tests, and fails where one of them has left a daemon behind, or
+// anything else.
 type leavesNoDaemon struct{ *testing.M }
 
 func (m leavesNoDaemon) Run() int {
-	code := m.M.Run()
+	code := cdptest.Main(m.M)
 	var left []int
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		if left = daemonsLeft(); len(left) == 0 {

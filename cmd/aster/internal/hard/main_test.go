@@ -72,7 +72,5 @@ func runMain(m *testing.M) int {
 		}
 	}
 	started = time.Now()
-	code := m.Run()
-	cdptest.CloseShared()
-	return code
+	return cdptest.Main(m)
 }
