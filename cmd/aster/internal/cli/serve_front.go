@@ -36,7 +36,7 @@ func (o *frontOptions) session(a *app, c *config.Config) (*host.SessionOptions, 
 	if err != nil {
 		dir = "" // what has to be kept says so
 	}
-	return &host.SessionOptions{Config: c, Logger: a.log, StateDir: dir, Approve: mode, ReadOnly: o.readOnly}, nil
+	return &host.SessionOptions{Config: c, Logger: a.log, StateDir: dir, Approver: a.asker(), Approve: mode, ReadOnly: o.readOnly}, nil
 }
 
 // loadForServe reads the configuration; a fault in it is wrong use, so that the exit code

@@ -80,7 +80,7 @@ func serveGatewayRun(ctx context.Context, o *serveGatewayOptions, args []string)
 	} else {
 		o.legacy = len(args) == 1 && beginsWithInitialize(in)
 	}
-	s, err := o.open(c, only, nil)
+	s, err := o.open(c, only, o.asker())
 	if err != nil {
 		return err
 	}

@@ -62,12 +62,12 @@ func approveMode(text string) (guard.Mode, error) {
 	return mode, nil
 }
 
-// approver asks on the terminal, where a person is at it.
+// approver asks on the terminal, where a person is at it, and on aster ui.
 func (o *sessionOptions) approver() guard.Approver {
 	if !o.env.Terminal {
-		return nil
+		return o.asker()
 	}
-	return guard.NewTerminal(o.env.Stdin, o.env.Stderr)
+	return guard.FirstAnswer(guard.NewTerminal(o.env.Stdin, o.env.Stderr), o.asker())
 }
 
 // builtins are the servers inside aster that are on and wanted.

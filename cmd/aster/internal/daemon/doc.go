@@ -13,5 +13,8 @@
 // joins again, or starts another, and tells its own client that the list changed; calls in
 // flight end with "outcome unknown".
 //
+// [ListenAnswers] and [DialAnswers] are a second use of such sockets: processes that have a
+// question for the user find those that can ask.
+//
 // All types may be used from any goroutine.
 package daemon

@@ -20,11 +20,15 @@ func listen(p *Paths) (net.Listener, error) {
 	if err := os.Remove(p.Socket); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	ln, err := net.Listen("unix", p.Socket)
+	return listenPath(p.Socket)
+}
+
+func listenPath(path string) (net.Listener, error) {
+	ln, err := net.Listen("unix", path)
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Chmod(p.Socket, 0o600); err != nil { // its directory is closed to others anyway
+	if err := os.Chmod(path, 0o600); err != nil { // its directory is closed to others anyway
 		ln.Close()
 		return nil, err
 	}
@@ -32,8 +36,12 @@ func listen(p *Paths) (net.Listener, error) {
 }
 
 // dial connects to the daemon. errNone means that there is none.
-func dial(ctx context.Context, p *Paths) (net.Conn, error) {
-	conn, err := new(net.Dialer).DialContext(ctx, "unix", p.Socket)
+func dial(ctx context.Context, p *Paths) (net.Conn, error) { return dialPath(ctx, p.Socket) }
+
+// dialPath connects to a socket of the user's own processes. errNone means that nobody
+// listens.
+func dialPath(ctx context.Context, path string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
 	if err != nil {
 		if noDaemon(err) {
 			return nil, errNone

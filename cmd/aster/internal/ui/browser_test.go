@@ -62,8 +62,10 @@ func TestPage(t *testing.T) {
 		addEventListener('securitypolicyviolation', (e) => faults.push(e.violatedDirective + ' ' + e.blockedURI));
 		addEventListener('error', (e) => faults.push(String(e.message)), true);
 		addEventListener('unhandledrejection', (e) => faults.push(String(e.reason)));`})
-	p.Navigate(t, base+"/?token=right")
-	await(t, p, "the stream", `document.getElementById('live').textContent === 'live'`)
+	p.Navigate(t, base+"/")
+	await(t, p, "the refusal", `document.getElementById('live').textContent.startsWith('not served: open the address')`)
+	p.Eval(t, `location.hash = 'token=right'`) // which loads the page again
+	await(t, p, "the stream", `document.getElementById('live')?.textContent === 'live'`)
 	if at := p.EvalString(t, "location.href"); at != base+"/" {
 		t.Errorf("the address is %s, want none with the token", at)
 	}

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -8,10 +9,14 @@ import (
 	"github.com/aster-mcp/aster/bridge"
 	"github.com/aster-mcp/aster/cmd/aster/internal/config"
 	"github.com/aster-mcp/aster/cmd/aster/internal/guard"
+	"github.com/aster-mcp/aster/cmd/aster/internal/host"
 )
 
 // state is what the page shows. Its texts are clean: guard.Show has been over them.
 type state struct {
+	Asks     []askRow    `json:"asks"`
+	Asked    bool        `json:"asked"`             // questions are put here
+	Browser  string      `json:"browser,omitempty"` // how the connection to it stands
 	Servers  []serverRow `json:"servers"`
 	Pages    []pageRow   `json:"pages"`
 	Left     int         `json:"left,omitempty"` // tools that are not shown
@@ -26,12 +31,6 @@ type serverRow struct {
 	Name  string    `json:"name"`
 	State string    `json:"state"`
 	Tools []toolRow `json:"tools"`
-}
-
-// pageRow are the tools of the pages of one origin.
-type pageRow struct {
-	Origin string    `json:"origin"`
-	Tools  []toolRow `json:"tools"`
 }
 
 type toolRow struct {
@@ -58,19 +57,21 @@ type ruleRow struct {
 // state is that of this moment, with s.mu held.
 func (s *site) state() *state {
 	catalog := s.o.Session.Catalog()
-	st := &state{Servers: []serverRow{}, Pages: []pageRow{}, Calls: s.calls.rows(), Recorded: s.o.Audit != "", Rules: s.rules, Defaults: s.defaults}
-	own, pages := map[string][]toolRow{}, map[string][]toolRow{}
+	st := &state{Asks: s.desk.rows(), Asked: s.o.Questions != nil, Servers: []serverRow{}, Pages: []pageRow{}, Calls: s.calls.rows(), Recorded: s.o.Audit != "", Rules: s.rules, Defaults: s.defaults}
+	own, paged, origins := map[string][]toolRow{}, map[string]toolRow{}, map[string]string{}
 	n := 0
-	for t := range catalog.All() {
-		if n++; n > MaxTools {
-			st.Left++
-			continue
-		}
-		row := toolRow{guard.Show(t.Name, maxText), guard.Show(t.Title, maxText), guard.Show(t.Description, maxText)}
-		if origin := s.o.Session.Origin(t); origin != "" {
-			pages[origin] = append(pages[origin], row)
-		} else {
-			own[t.Server] = append(own[t.Server], row)
+	for _, from := range s.sessions() {
+		for t := range from.Catalog().All() {
+			if n++; n > MaxTools {
+				st.Left++
+				continue
+			}
+			row := toolRow{guard.Show(t.Name, maxText), guard.Show(t.Title, maxText), guard.Show(t.Description, maxText)}
+			if origin := from.Origin(t); origin != "" {
+				paged[t.Name], origins[t.Name] = row, origin
+			} else if from == s.o.Session {
+				own[t.Server] = append(own[t.Server], row)
+			}
 		}
 	}
 	for _, sv := range s.o.Session.Servers() {
@@ -79,12 +80,27 @@ func (s *site) state() *state {
 	for _, p := range s.o.Session.Problems() {
 		st.Servers = append(st.Servers, serverRow{guard.Show(p.Server, maxText), guard.Show(p.Text, maxText), []toolRow{}})
 	}
-	for origin, tools := range pages {
-		st.Pages = append(st.Pages, pageRow{guard.Show(origin, maxText), tools})
+	st.Pages = s.tabs.rows(paged)
+	left := map[string][]toolRow{}
+	for _, name := range slices.Sorted(maps.Keys(paged)) { // of tabs that were not looked at yet
+		left[origins[name]] = append(left[origins[name]], paged[name])
 	}
-	slices.SortFunc(st.Pages, func(a, b pageRow) int { return strings.Compare(a.Origin, b.Origin) })
+	for _, origin := range slices.Sorted(maps.Keys(left)) {
+		st.Pages = append(st.Pages, pageRow{Key: origin, Title: guard.Show(origin, maxText), Tools: left[origin]})
+	}
+	if s.tabs != nil {
+		st.Browser = guard.Show(s.tabs.Browser, maxText)
+	}
 	st.Manifest = s.manifestOf(catalog)
 	return st
+}
+
+// sessions are those whose tools are shown.
+func (s *site) sessions() []*host.Session {
+	if s.o.Pages == s.o.Session {
+		return []*host.Session{s.o.Session}
+	}
+	return []*host.Session{s.o.Session, s.o.Pages}
 }
 
 // manifestOf is what a model would be given of a catalogue, made anew when it is another one.
@@ -125,14 +141,24 @@ func rules(c *config.Config) []ruleRow {
 
 // defaults say what holds where no rule does.
 func defaults(c *config.Config) []string {
-	out := []string{"The strictest rule that matches a call counts: deny before ask before allow.", "Calls that no rule matches are decided by the guard's defaults: aster help policy."}
+	out := []string{
+		"The strictest rule that holds for a call decides: deny, then ask, then allow.",
+		"Where no rule holds: a tool of aster's own that only reads is allowed, another one asks; a page's tool asks; a tool of a server with trust: true is allowed unless it says that it destroys; any other server's tool asks.",
+	}
+	switch guard.Mode(c.Policy.Approve) {
+	case guard.ModeAster:
+		out = append(out, "Who asks (approve: aster): aster, about every call that is to be asked about.")
+	case guard.ModeClient:
+		out = append(out, "Who asks (approve: client): your client's own question counts, except that a rule's ask also asks for what comes through aster_mcp or webmcp_call.")
+	case guard.ModeNever:
+		out = append(out, "Who asks (approve: never): nobody. What a rule wants asked is refused, the rest runs.")
+	default:
+		out = append(out, "Who asks: aster for what comes through aster_mcp or webmcp_call; for a tool that is called under its own name your client's own question counts.")
+	}
 	if c.Policy.ReadOnly {
-		out = append(out, "Read-only: every call that is not known to only read is refused.")
+		out = append(out, "Read-only (read_only: true): every call that is not known to only read is refused, whatever a rule says.")
 	}
-	if c.Policy.Approve != "" {
-		out = append(out, "Who asks you about a call: "+c.Policy.Approve+".")
-	}
-	return out
+	return append(out, "A process that was started with --approve or --read-only goes by these.")
 }
 
 // calls keeps the newest calls. It is safe for concurrent use.

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"embed"
@@ -12,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -34,7 +34,6 @@ const (
 	headerWait = 10 * time.Second // for a request's header
 	writeWait  = 10 * time.Second // for a page that does not read
 	step       = 500 * time.Millisecond
-	cookieAge  = 12 * 60 * 60 // seconds
 )
 
 // policy of the page's content: files of its own, and nothing inline.
@@ -44,9 +43,15 @@ const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; 
 type Options struct {
 	Session *host.Session
 	Config  *config.Config
-	Token   string       // opens the page, as ?token=
-	Audit   string       // the record of calls; "" shows no calls
-	Logger  *slog.Logger // nil discards
+	// Pages is the session whose server of page tools shows the browser's tabs; nil is
+	// Session. What only it has is not in the manifest.
+	Pages *host.Session
+	Token string // opens the page, as #token=
+	Audit string // the record of calls; "" shows no calls
+	// Questions is where processes put the questions of an [Asker], [Serve] closes it; nil
+	// takes none.
+	Questions net.Listener
+	Logger    *slog.Logger // nil discards
 }
 
 // site answers requests.
@@ -54,10 +59,10 @@ type site struct {
 	o        Options
 	injector *bridge.Injector
 	calls    *calls
+	desk     *desk
 	host     string // HOST:PORT
 	port     string
 	token    [sha256.Size]byte
-	cookie   string // value of the cookie
 	streams  chan struct{}
 	rules    []ruleRow
 	defaults []string
@@ -67,6 +72,7 @@ type site struct {
 	last        []byte          // the newest snapshot; guarded by mu
 	manifest    manifestRow     // of manifestFor; guarded by mu
 	manifestFor *bridge.Catalog // guarded by mu
+	tabs        *tabs           // as last looked at; guarded by mu; nil where pages are not served
 }
 
 // Serve shows a session on l, which must listen on a loopback address, until ctx ends;
@@ -76,6 +82,9 @@ func Serve(ctx context.Context, l net.Listener, o *Options) error {
 	s, err := newSite(l.Addr(), o)
 	if err != nil {
 		l.Close()
+		if o != nil && o.Questions != nil {
+			o.Questions.Close()
+		}
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -88,6 +97,10 @@ func Serve(ctx context.Context, l net.Listener, o *Options) error {
 				s.o.Logger.Warn("calls are not shown", "err", err)
 			}
 		})
+	}
+	wg.Go(func() { s.watchTabs(ctx) })
+	if s.o.Questions != nil {
+		wg.Go(func() { s.desk.serve(ctx, s.o.Questions) })
 	}
 	server := &http.Server{
 		Handler: s, ReadHeaderTimeout: headerWait, ReadTimeout: headerWait, MaxHeaderBytes: maxHeader,
@@ -108,36 +121,40 @@ func newSite(addr net.Addr, o *Options) (*site, error) {
 	if o == nil || o.Session == nil || o.Config == nil || o.Token == "" {
 		return nil, errors.New("ui: a session, a configuration and a token are needed")
 	}
-	s := &site{o: *o, host: tcp.String(), port: fmt.Sprint(tcp.Port), token: sha256.Sum256([]byte(o.Token)), cookie: rand.Text(), streams: make(chan struct{}, MaxStreams), calls: &calls{}, rules: rules(o.Config), defaults: defaults(o.Config)}
+	s := &site{o: *o, host: tcp.String(), port: fmt.Sprint(tcp.Port), token: sha256.Sum256([]byte(o.Token)), streams: make(chan struct{}, MaxStreams), calls: &calls{}, rules: rules(o.Config), defaults: defaults(o.Config)}
+	if s.o.Pages == nil {
+		s.o.Pages = o.Session
+	}
 	if s.o.Logger == nil {
 		s.o.Logger = slog.New(slog.DiscardHandler)
 	}
+	s.desk = &desk{log: s.o.Logger}
 	var err error
 	s.injector, err = bridge.NewInjector(o.Session.Catalog(), host.BridgeConfig(o.Config))
 	return s, err
 }
 
-// ServeHTTP checks where a request comes from, then who sends it.
+// ServeHTTP checks where a request comes from, then who sends it. Only the page's own files
+// need no token. There is no cookie: browsers send cookies of this host to every port of it.
 func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", contentPolicy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
 	switch {
 	case r.Host != s.host && r.Host != "localhost:"+s.port:
 		http.Error(w, "the Host of this request is not this server's", http.StatusForbidden)
 	case !host.SameOrigin(r):
 		http.Error(w, "requests of web pages of other origins are not served", http.StatusForbidden)
+	case r.Method == http.MethodPost && r.URL.Path == "/answer":
+		s.known(s.answer, w, r, r.Header.Get("Authorization"), "Bearer ")
 	case r.Method != http.MethodGet:
 		http.Error(w, "only GET", http.StatusMethodNotAllowed)
-	case r.URL.Path == "/" && r.URL.Query().Has("token"):
-		s.enter(w, r)
-	case !s.known(r):
-		http.Error(w, "open the address that aster ui printed", http.StatusUnauthorized)
 	case r.URL.Path == "/events":
-		s.events(w, r)
+		s.known(s.events, w, r, r.URL.Query().Get("token"), "")
 	case r.URL.Path == "/":
 		http.ServeFileFS(w, r, files, "page.html")
 	case r.URL.Path == "/page.js" || r.URL.Path == "/page.css":
@@ -147,23 +164,34 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// enter takes the token for a cookie, so that it stays in no address.
-func (s *site) enter(w http.ResponseWriter, r *http.Request) {
-	got := sha256.Sum256([]byte(r.URL.Query().Get("token")))
-	if subtle.ConstantTimeCompare(got[:], s.token[:]) != 1 {
-		http.Error(w, "the token is not this server's", http.StatusUnauthorized)
+// known calls next where text is the token after prefix. A stream has it in its address, for
+// an EventSource sends no header; no address bar and no history holds that.
+func (s *site) known(next http.HandlerFunc, w http.ResponseWriter, r *http.Request, text, prefix string) {
+	token, ok := strings.CutPrefix(text, prefix)
+	got := sha256.Sum256([]byte(token))
+	if !ok || subtle.ConstantTimeCompare(got[:], s.token[:]) != 1 {
+		http.Error(w, "open the address that aster ui printed", http.StatusUnauthorized)
 		return
 	}
-	http.SetCookie(w, &http.Cookie{Name: s.cookieName(), Value: s.cookie, Path: "/", MaxAge: cookieAge, HttpOnly: true, SameSite: http.SameSiteStrictMode})
-	http.Redirect(w, r, "/", http.StatusSeeOther)
+	next(w, r)
 }
 
-// cookieName has the port: cookies do not tell ports apart.
-func (s *site) cookieName() string { return "aster_ui_" + s.port }
-
-func (s *site) known(r *http.Request) bool {
-	c, err := r.Cookie(s.cookieName())
-	return err == nil && subtle.ConstantTimeCompare([]byte(c.Value), []byte(s.cookie)) == 1
+// answer settles a question. A form cannot send JSON, nor the token in a header.
+func (s *site) answer(w http.ResponseWriter, r *http.Request) {
+	var a struct{ ID, Answer string }
+	if r.Header.Get("Content-Type") != "application/json" {
+		http.Error(w, "an answer is JSON", http.StatusUnsupportedMediaType)
+		return
+	}
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxReply)).Decode(&a); err != nil {
+		http.Error(w, "not an answer", http.StatusBadRequest)
+		return
+	}
+	if !s.desk.settle(a.ID, a.Answer) {
+		http.Error(w, "the question waits no more: it was answered elsewhere, or its call has ended", http.StatusGone)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
 }
 
 // events sends the state whenever it is another one, until the page goes.
