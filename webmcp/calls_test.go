@@ -307,6 +307,7 @@ func TestBrowserKilledAndStartedAgain(t *testing.T) {
 			t.Errorf("status %q", got)
 		}
 		r.browser.Restart(t)
+		r.await(t, "the browser", func() bool { return strings.HasPrefix(r.tabs(t).Browser, "connected") }) // a page from before it has no shim
 		r.browser.NewPage(t, r.At("localhost", "/tools.html"))
 		r.await(t, "the tools", func() bool { return len(r.names(t)) >= 2 })
 		wantText(t, r.call(t, "add_note", map[string]any{"text": "again"}), false, "added again")
