@@ -52,9 +52,13 @@ const (
 	// MaxCheckTime bounds the time of one check that matches patterns.
 	MaxCheckTime = time.Second
 
-	// maxPatternTime bounds one match of one pattern. The regular expression
-	// engine looks at its clock every 100 ms.
+	// maxPatternTime bounds one try of one match of one pattern. The regular
+	// expression engine looks at its clock every 100 ms.
 	maxPatternTime = 200 * time.Millisecond
+
+	// patternTries is how often a match is tried that ran out of time: the clock
+	// goes on while a busy machine lets this process wait.
+	patternTries = 2
 
 	// maxPatternText is the length of the longest string that is matched.
 	maxPatternText = 1 << 20
