@@ -64,9 +64,6 @@ func runJob(ctx context.Context, args *crawlArgs, progress crawlProgress, j job,
 		late, stop := cancelledLater(ctx, jobStartGrace)
 		id, err = j.start(late, body)
 		stop()
-		if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && errors.Is(err, context.Canceled) {
-			err = failf(ErrTimeout, "no answer in time") // late ends by cancellation, whatever ended ctx
-		}
 		if err != nil {
 			var f *Failure
 			if errors.As(err, &f) {
@@ -103,12 +100,21 @@ func runJob(ctx context.Context, args *crawlArgs, progress crawlProgress, j job,
 	return res, nil
 }
 
-// cancelledLater is a context that is cancelled d after ctx was, so that a job whose start is
-// under way is not left behind without a name to take it back by.
+// cancelledLater is a context that ends d after ctx did, and as ctx did, so that a job whose
+// start is under way is not left behind without a name to take it back by.
 func cancelledLater(ctx context.Context, d time.Duration) (late context.Context, stop func()) {
-	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var cancel context.CancelFunc
+	if at, ok := ctx.Deadline(); ok {
+		late, cancel = context.WithDeadline(context.WithoutCancel(ctx), at.Add(d))
+	} else {
+		late, cancel = context.WithCancel(context.WithoutCancel(ctx))
+	}
 	var t atomic.Pointer[time.Timer]
-	unhook := context.AfterFunc(ctx, func() { t.Store(time.AfterFunc(d, cancel)) })
+	unhook := context.AfterFunc(ctx, func() {
+		if errors.Is(ctx.Err(), context.Canceled) { // else late has a deadline of its own
+			t.Store(time.AfterFunc(d, cancel))
+		}
+	})
 	return late, func() {
 		unhook()
 		if t := t.Load(); t != nil {
