@@ -86,12 +86,10 @@
     wrap(E, 'setHTMLUnsafe', parsing);
     wrap(ShadowRoot.prototype, 'setHTMLUnsafe', parsing);
     // A component that the parser gave a closed root finds it in its internals.
+    const internal = reader(ElementInternals.prototype, 'shadowRoot');
     wrap(HTMLElement.prototype, 'attachInternals', (f, self, given) => {
       const internals = apply(f, self, given);
-      attempt(() => {
-        const get = getterOf(getPrototypeOf(internals), 'shadowRoot');
-        if (isNative(get, 'get shadowRoot')) watchRoot(apply(get, internals, []));
-      });
+      attempt(() => watchRoot(internal(internals)));
       return internals;
     });
     takeFields();

@@ -507,6 +507,16 @@ host.firstChild.root.firstChild.remove();
 log(await names());
 log(sync(() => host.firstChild.attachInternals()), sync(() => document.body.attachInternals()), HTMLElement.prototype.attachInternals.name);
 
+//// a component of a page that replaces how a closed root is found
+Object.defineProperty(ElementInternals.prototype, 'shadowRoot', {get: () => null, configurable: true});
+customElements.define('x-hidden', class extends HTMLElement {
+  constructor() { super(); this.attachInternals(); }
+});
+const host = put('');
+host.setHTMLUnsafe('<x-hidden><template shadowrootmode=closed><form toolname=f tooldescription=d><input name=q></form></template></x-hidden>');
+await settle();
+log(await names(), (await get('f'))?.inputSchema);
+
 //// a component that is defined later
 const host = put('');
 host.setHTMLUnsafe('<x-later><template shadowrootmode=closed><form toolname=f tooldescription=d></form></template></x-later>');
