@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/aster-mcp/aster/cdp"
+	browserproto "github.com/chromedp/cdproto/browser"
+	cdpproto "github.com/chromedp/cdproto/cdp"
 )
 
 // An address is checked when the finder is made; nothing is dialled.
@@ -61,4 +63,27 @@ func ExampleLaunch() {
 	}
 	defer launched.Close()
 	fmt.Println(name, launched.Endpoint)
+}
+
+// A typed command on the browser itself. Its answer comes on the reading goroutine, so that
+// done must not block.
+func ExamplePost() {
+	ctx := context.Background()
+	launched, err := cdp.Launch(ctx, &cdp.LaunchOptions{ProfileDir: "profile", Headless: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer launched.Close()
+	browser, err := cdp.Dial(ctx, launched.Endpoint, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer browser.Close()
+	product := make(chan string, 1)
+	cdp.Post(browser.Root(), browserproto.GetVersion, cdpproto.Empty{}, func(v browserproto.GetVersionResult, err error) {
+		product <- fmt.Sprint(v.Product, err)
+	})
+	fmt.Println(<-product)
 }

@@ -42,3 +42,33 @@ func ExampleMatchOrigin() {
 	// true
 	// false
 }
+
+// The version of Chromium that pages are to see.
+func ExampleCompatFor() {
+	fmt.Println(shim.CompatFor(158) == shim.Compat156, shim.CompatFor(159) == shim.Compat159, shim.CompatFor(200) == shim.Compat160)
+	// Output: true true true
+}
+
+// Documents that were open before get the same by Runtime.evaluate in their main world.
+func ExampleLateScript() {
+	c := shim.Config{Allow: []string{"https://*.example.com"}, Compat: shim.CompatFor(159)}
+	fmt.Println(strings.Contains(shim.LateScript(c), "https://*.example.com"))
+	// Output: true
+}
+
+// Where a page brought a modelContext of its own, an adapter speaks for that one.
+func ExampleAdapterScript() {
+	fmt.Println(shim.AdapterScript(true) == shim.AdapterScript(false))
+	// Output: false
+}
+
+// A glob is checked when it is configured, not when a page is open.
+func ExampleValidOriginGlob() {
+	for _, glob := range []string{"https://*.example.com", "example.com", "https://example.com/shop"} {
+		fmt.Println(glob, shim.ValidOriginGlob(glob) == nil)
+	}
+	// Output:
+	// https://*.example.com true
+	// example.com false
+	// https://example.com/shop false
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log"
 
 	"github.com/aster-mcp/aster/cdp"
 	"github.com/aster-mcp/aster/webmcp"
@@ -82,4 +83,48 @@ func ExampleDecodeCall() {
 	// Output:
 	// shop_add {"item": "milk"} <nil>
 	// true
+}
+
+// A tool that passes on what it hears of its own work.
+func ExampleProgress() {
+	server := mcp.NewServer(&mcp.Implementation{Name: "copier", Version: "1"}, nil)
+	server.AddTool(&mcp.Tool{Name: "copy", Description: "Copies two files.", InputSchema: json.RawMessage(`{"type":"object"}`)},
+		func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			send, flush := webmcp.Progress(ctx, req)
+			defer flush() // no report comes after the result
+			for i := range 2 {
+				if send != nil { // the client wants reports
+					send(float64(i+1), 2, fmt.Sprintf("copied file %d", i+1))
+				}
+			}
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "done"}}}, nil
+		})
+
+	ctx := context.Background()
+	near, far := mcp.NewInMemoryTransports()
+	session, err := server.Connect(ctx, near, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer session.Close()
+	client, err := mcp.NewClient(&mcp.Implementation{Name: "client", Version: "1"}, &mcp.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+			log.Println(r.Params.Message) // copied file 1, copied file 2
+		},
+	}).Connect(ctx, far, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
+	params := &mcp.CallToolParams{Name: "copy"}
+	params.SetProgressToken("1")
+	result, err := client.CallTool(ctx, params)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(result.Content[0].(*mcp.TextContent).Text)
+	// Output: done
 }
