@@ -93,6 +93,16 @@ var fakes = map[string]func(){
 		fmt.Fprintf(os.Stderr, "Traceback (most recent call last):\n  File \"x.py\", line 1\nModuleNotFoundError: No module named 'mcp' (token %s)\n", os.Getenv("SECRET"))
 		os.Exit(3)
 	},
+	"weak": func() { // comes up from the start after so many on, which are counted in a file
+		f, _ := os.OpenFile(os.Getenv("STARTS"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		f.WriteString("x")
+		f.Close()
+		if b, _ := os.ReadFile(os.Getenv("STARTS")); len(b) <= len(os.Getenv("FAILS")) {
+			fmt.Fprintln(os.Stderr, "Error: not yet")
+			os.Exit(5)
+		}
+		serve(legacy)
+	},
 	"chatter": func() {
 		for i := range 100 {
 			fmt.Fprintf(os.Stderr, "line %d %s\n", i, strings.Repeat("x", 1000))

@@ -187,6 +187,11 @@ func TestHTTPFailures(t *testing.T) {
 		{"401", answer(401, "text/plain", ""), source.NeedsSignIn, "needs sign-in at http://127.0.0.1"},
 		{"404", answer(404, "text/plain", big), source.Rejected, "refused: answers 404 Not Found"},
 		{"503", answer(503, "text/plain", ""), source.NotResponding, "not responding: answers 503 Service Unavailable"},
+		{"502 of a proxy", answer(502, "text/html", "<html><h1>502 Bad Gateway</h1>"), source.NotResponding, "not responding: answers 502 Bad Gateway"},
+		{"503 of a proxy", answer(503, "application/json", `{"error":"no upstream"}`), source.NotResponding, "not responding: answers 503 Service Unavailable"},
+		{"504 of a proxy", answer(504, "text/plain", "upstream timed out"), source.NotResponding, "not responding: answers 504 Gateway Timeout"},
+		{"521 of a proxy", answer(521, "text/html", "<html>Web server is down"), source.NotResponding, "not responding: answers 521"},
+		{"500 with a page", answer(500, "text/html", "<html>a trace"), source.NotResponding, "not responding: answers 500 Internal Server Error"},
 		{"endless", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			for {

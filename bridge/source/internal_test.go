@@ -73,6 +73,16 @@ func Underway(s *Source) int {
 	return len(c.calls)
 }
 
+// SetFirstRetry shortens the waits of KeepTrying.
+func SetFirstRetry(s *Source, d time.Duration) { s.firstRetry = d }
+
+// Retrying reports whether a try of KeepTrying is to come.
+func Retrying(s *Source) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.retrying
+}
+
 // TestEnterWhileClosing ends a call that enters when a connection closes, whichever comes
 // first.
 func TestEnterWhileClosing(t *testing.T) {

@@ -82,6 +82,13 @@ func (t *Set) Start(ctx context.Context) {
 	wg.Wait()
 }
 
+// KeepTrying is [Source.KeepTrying] of all servers.
+func (t *Set) KeepTrying() {
+	for _, s := range t.Sources() {
+		s.KeepTrying()
+	}
+}
+
 // Sources are the set's sources, sorted by name.
 func (t *Set) Sources() []*Source { return slices.Clone(t.sources) }
 

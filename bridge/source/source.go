@@ -45,6 +45,12 @@ type Source struct {
 	failure *Failure
 	fails   int // in a row
 	retryAt time.Time
+
+	keepTrying bool // after a start that failed
+	retrying   bool // such a try is to come
+	retries    int  // in a row
+	firstRetry time.Duration
+
 	era     Era  // of the last session, or from the spec
 	silent  bool // the last start got no answer to server/discover, nor to anything
 	list    *listing
@@ -68,7 +74,7 @@ func New(spec Spec, opts *Options) (*Source, error) {
 	if err := spec.validate(); err != nil {
 		return nil, err
 	}
-	s := &Source{spec: spec, redact: newRedactor(&spec), done: make(chan struct{}), era: spec.Era,
+	s := &Source{spec: spec, redact: newRedactor(&spec), done: make(chan struct{}), era: spec.Era, firstRetry: FirstRetry,
 		list: &listing{tools: slices.Clone(spec.Known)}}
 	if opts != nil {
 		s.opts = *opts
@@ -243,9 +249,10 @@ func (s *Source) finish(a *attempt, c *conn, list *listing, failure *Failure) {
 		if !s.closed {
 			s.fails++
 			s.state, s.failure, s.retryAt = Failed, failure, time.Now().Add(backoff(s.fails))
+			s.tryLater()
 		}
 	} else {
-		a.conn = c
+		a.conn, s.retries = c, 0
 		s.conn, s.state, s.failure, s.retryAt = c, Connected, nil, time.Time{}
 		s.init, s.list, s.listed = c.session.InitializeResult(), list, true
 		if s.era = EraLegacy; s.init.ProtocolVersion >= string(EraModern) {

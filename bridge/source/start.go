@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/aster-mcp/aster/bridge"
@@ -330,6 +331,8 @@ func (s *Source) diagnoseWeb(c *conn, err error) *Failure {
 		return &Failure{Kind: NeedsSignIn, URL: w.origin, err: err}
 	case refused != "":
 		return s.redact.failf(Rejected, errors.Join(errOtherOrigin, err), "%v, %s", errOtherOrigin, refused)
+	case unreached(status) && messages == 0:
+		return s.redact.failf(NotResponding, err, "answers %s", statusText(status))
 	case first != "" && messages == 0:
 		return s.redact.failf(NotMCP, err, "%s", first)
 	case junk != "" && messages == 0:
@@ -337,9 +340,22 @@ func (s *Source) diagnoseWeb(c *conn, err error) *Failure {
 	case isAnswer(err):
 		return nil
 	case status >= http.StatusInternalServerError:
-		return s.redact.failf(NotResponding, err, "answers %d %s", status, http.StatusText(status))
+		return s.redact.failf(NotResponding, err, "answers %s", statusText(status))
 	case status != 0:
-		return s.redact.failf(Rejected, err, "answers %d %s", status, http.StatusText(status))
+		return s.redact.failf(Rejected, err, "answers %s", statusText(status))
 	}
 	return nil
+}
+
+// unreached reports whether a status says that a proxy did not reach the server. What is
+// in the body is the proxy's, whatever it looks like.
+func unreached(status int) bool {
+	const firstOwn, lastOwn = 520, 530 // a large network's own, in place of 502 to 504
+	return status == http.StatusBadGateway || status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout ||
+		status >= firstOwn && status <= lastOwn
+}
+
+// statusText is a status and what it means, where that is known.
+func statusText(status int) string {
+	return strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status)))
 }

@@ -54,7 +54,8 @@ type Gateway struct {
 }
 
 // NewGateway makes the gateway of a session. Call it when the servers have had their time
-// to start: what its instructions say stays as it is then.
+// to start: what its instructions say stays as it is then. From then on servers that could
+// not be started are tried again; the tools of one that comes up are served.
 func NewGateway(s *Session, o *GatewayOptions) (*Gateway, error) {
 	if o == nil {
 		o = &GatewayOptions{}
@@ -96,6 +97,7 @@ func NewGateway(s *Session, o *GatewayOptions) (*Gateway, error) {
 	g.awaitFeatures()
 	s.OnCatalog(g.follow)
 	g.follow(s.Catalog())
+	s.set.KeepTrying()
 	return g, nil
 }
 

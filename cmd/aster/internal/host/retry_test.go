@@ -1,0 +1,87 @@
+package host_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/aster-mcp/aster/cmd/aster/internal/config"
+	"github.com/aster-mcp/aster/cmd/aster/internal/host"
+)
+
+// TestGatewayLateServer serves the tools of a server that was not there when the session
+// began, without a call and without a word of the user's: the client is told of new tools.
+func TestGatewayLateServer(t *testing.T) {
+	var up atomic.Bool
+	real := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return fakeServer("late", "read") }, &mcp.StreamableHTTPOptions{Stateless: true})
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !up.Load() {
+			http.Error(w, "<html>502 Bad Gateway", http.StatusBadGateway)
+			return
+		}
+		real.ServeHTTP(w, r)
+	}))
+	c := config.Default()
+	c.Servers = []*config.Server{{Name: "late", Transport: config.StreamableHTTP, URL: web.URL, Trust: true}}
+	s, err := host.NewSession(&host.SessionOptions{Config: c, StateDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer web.Close()
+	defer s.Close() // first: the server waits for open streams
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	s.Start(ctx)
+	if f := s.Servers()[0].Status.Failure; f == nil {
+		t.Fatal("the server is up before it is")
+	}
+	g, err := host.NewGateway(s, &host.GatewayOptions{Expose: host.ExposeBoth})
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := make(chan struct{}, 100)
+	client := lateClient(ctx, t, g, &mcp.ClientOptions{ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { changed <- struct{}{} }})
+	up.Store(true)
+	for !slices.Contains(toolNames(ctx, t, client), "late__read") {
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			t.Fatal("the tools of the late server never came in")
+		}
+	}
+	if _, ok := s.Catalog().Get("late/read"); !ok {
+		t.Error("the late server's tool is not in the catalogue")
+	}
+}
+
+func lateClient(ctx context.Context, t *testing.T, g *host.Gateway, o *mcp.ClientOptions) *mcp.ClientSession {
+	t.Helper()
+	ct, st := mcp.NewInMemoryTransports()
+	if _, err := g.Server().Connect(ctx, st, nil); err != nil {
+		t.Fatal(err)
+	}
+	client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "0"}, o).Connect(ctx, ct, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close() })
+	return client
+}
+
+func toolNames(ctx context.Context, t *testing.T, client *mcp.ClientSession) (names []string) {
+	t.Helper()
+	list, err := client.ListTools(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range list.Tools {
+		names = append(names, tool.Name)
+	}
+	return names
+}
