@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	patience = 2 * time.Second
+	patience = 5 * time.Second
 	step     = 5 * time.Millisecond
 	// stale is the age at which the lock of a process that died is taken over. What
 	// is done under a lock takes milliseconds.
 	stale = 10 * time.Second
 )
 
-// ErrLocked says that another process held the lock for all of two seconds.
+// ErrLocked says that another process held the lock for all of five seconds.
 var ErrLocked = errors.New("another process holds the lock")
 
 // Take takes a lock between processes: a file that only one can create, and whose
 // directory is made where it is missing. It works the same on every system and file
-// system that creates files exclusively. It waits up to two seconds; a lock left by a
+// system that creates files exclusively. It waits up to five seconds; a lock left by a
 // process that died is taken over after ten, or at once where the clock was set back by as
 // much since. Any goroutine may call unlock, once.
 func Take(path string) (unlock func(), err error) {

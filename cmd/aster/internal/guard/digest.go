@@ -16,7 +16,7 @@ const digestPrefix = "sha256:"
 // description, both schemas and annotations. The order of keys and the white space in a
 // schema make no difference; anything else does. The server's name is not part of it. It
 // is safe for concurrent use.
-func Digest(t bridge.Tool) string { return digests.of(t) }
+func Digest(t bridge.Tool) string { return digests.of(t, "") }
 
 // maxDigests bounds the digests that are remembered.
 const maxDigests = 4096
@@ -30,15 +30,18 @@ type digestMemo struct {
 	known map[[sha256.Size]byte]string // by the hash of the definition's bytes; guarded by mu
 }
 
-func (m *digestMemo) of(t bridge.Tool) string {
-	key := bytesHash(t)
+// of is the digest of a tool together with its server's instructions, "" for none.
+func (m *digestMemo) of(t bridge.Tool, instructions string) string {
+	key := bytesHash(t, instructions)
 	m.mu.Lock()
 	digest, ok := m.known[key]
 	m.mu.Unlock()
 	if ok {
 		return digest
 	}
-	digest = digestFields(definitionOf(t))
+	d := definitionOf(t)
+	d[len(d)-1] = instructions
+	digest = digestFields(d)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.known) >= maxDigests {
@@ -49,9 +52,9 @@ func (m *digestMemo) of(t bridge.Tool) string {
 }
 
 // bytesHash is a hash over a definition as it stands.
-func bytesHash(t bridge.Tool) (sum [sha256.Size]byte) {
+func bytesHash(t bridge.Tool, instructions string) (sum [sha256.Size]byte) {
 	h := sha256.New()
-	for _, part := range [...][]byte{[]byte(t.Name), []byte(t.Title), []byte(t.Description), t.InputSchema, t.OutputSchema, annotationsOf(t)} {
+	for _, part := range [...][]byte{[]byte(t.Name), []byte(t.Title), []byte(t.Description), t.InputSchema, t.OutputSchema, annotationsOf(t), []byte(instructions)} {
 		fmt.Fprintf(h, "%d:", len(part))
 		h.Write(part)
 	}

@@ -216,10 +216,7 @@ func (p *Pins) Status(identity, instructions string, t bridge.Tool) PinStatus {
 	if s == nil || s.Tools[t.Name] == nil {
 		return PinUnknown
 	}
-	pin := s.Tools[t.Name]
-	d := definitionOf(t)
-	d[len(d)-1] = instructions
-	return pin.statusOf(digestFields(d))
+	return s.Tools[t.Name].statusOf(digests.of(t, instructions))
 }
 
 // statusOf is the status of a definition with that digest.

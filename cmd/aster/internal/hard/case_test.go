@@ -18,6 +18,7 @@ import (
 type attack struct {
 	name  string // unique below its heading
 	did   string // what is done, for the table
+	rows  []int  // of securityRows
 	long  bool   // only in the long form
 	alone bool   // it measures, or disturbs others: none runs beside it
 	run   func(a *arena)

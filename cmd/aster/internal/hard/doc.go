@@ -24,7 +24,8 @@
 //
 //   - main_test.go, case_test.go: building, the rows, the checks after each of them
 //   - process_test.go, client_test.go: programs as they look from outside
-//   - load_test.go, fault_*_test.go, input_test.go, page_test.go, server_test.go,
-//     secret_test.go, endpoint_test.go, soak_test.go: the attacks
+//   - load_test.go, fault_*_test.go, input_*test.go, page_*test.go, server_*test.go,
+//     web_test.go, secret_test.go, endpoint_test.go, soak_test.go: the attacks
+//   - rows_test.go: the checks on servers and pages, each of which an attack must take
 //   - fuzz_test.go: the fuzz targets of the module, found by reading it
 package hard

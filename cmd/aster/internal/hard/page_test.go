@@ -15,16 +15,20 @@ import (
 
 func TestPages(t *testing.T) {
 	cdptest.Require(t)
+	play(t, "pages", pageAttacks())
+}
+
+func pageAttacks() []attack {
 	cases := []attack{
 		{name: "forge", did: "a page looks for our traffic on every global, overwrites builtins, and calls DevTools' names", run: pageForge},
 		{name: "builtin-names", did: "a page names its tools webmcp_call, aster_mcp, __proto__, and with paths, controls and 10,000 letters", run: pageNames},
 		{name: "shadow", did: "two origins offer a tool of one name; one of them imitates the other's MCP name", run: pageShadow},
-		{name: "swap", did: "a tool is replaced between list and call, and its tab goes to another origin", run: pageSwap},
-		{name: "inject", did: "instructions, our own marks, escape sequences and invisible letters in names, titles, descriptions and results", run: pageInject},
+		{name: "swap", rows: []int{20}, did: "a tool is replaced between list and call, and its tab goes to another origin", run: pageSwap},
+		{name: "inject", rows: []int{9, 10}, did: "instructions, our own marks, escape sequences and invisible letters in names, titles, descriptions and results", run: pageInject},
 		{name: "exhaust", did: fmt.Sprintf("%d registrations, a schema of 1 MB, a result of 64 MB, a tool that never answers", pick(1000, 30000)), run: pageExhaust},
 		{name: "tabs", did: fmt.Sprintf("%d tabs with 10 tools each", pick(8, 200)), run: pageTabs},
 		{name: "die", did: "the renderer is killed in a call, the tab is closed in a call", run: pageDie},
-		{name: "approval", did: fmt.Sprintf("while the user is asked about a call, the page changes in %d ways: another origin, frame, tab, definition", len(approvalSwaps)), run: pageApproval},
+		{name: "approval", rows: []int{20}, did: fmt.Sprintf("while the user is asked about a call, the page changes in %d ways: another origin, frame, tab, definition", len(approvalSwaps)), run: pageApproval},
 		{name: "local-network", did: "addresses of this machine and of files in schemas, results, titles and names of a page's tools", run: pageNetwork},
 	}
 	for _, c := range cases {
@@ -36,7 +40,7 @@ func TestPages(t *testing.T) {
 		c.run = func(a *arena) { a.native = true; run(a) }
 		cases = append(cases, c)
 	}
-	play(t, "pages", cases)
+	return cases
 }
 
 // site is pages of one test on hosts of its own, with a program that serves only them.

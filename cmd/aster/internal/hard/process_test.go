@@ -115,13 +115,21 @@ func (a *arena) runWith(env []string, stdin string, args ...string) (stdout, std
 		io.WriteString(p.stdin, stdin)
 		p.stdin.Close()
 	}()
+	out := a.output(p)
+	return out, p.stderr.String(), p.cmd.ProcessState.ExitCode()
+}
+
+// output waits for a program's end, which it must come to by itself, and returns what it
+// wrote to its output.
+func (a *arena) output(p *program) string {
+	a.Helper()
 	late := time.AfterFunc(leaveTimeout+40*time.Second, func() { p.signal(syscall.SIGKILL) })
 	out, _ := io.ReadAll(p.stdout)
 	<-p.done
 	if !late.Stop() {
-		a.Fatalf("aster %q did not end; stderr:\n%s", args, p.stderr.String())
+		a.Fatalf("%q did not end; stderr:\n%s", p.cmd.Args[1:], p.stderr.String())
 	}
-	return string(out), p.stderr.String(), p.cmd.ProcessState.ExitCode()
+	return string(out)
 }
 
 // signal sends a signal; one that kills leaves the exit code without meaning.

@@ -16,17 +16,19 @@ import (
 	"time"
 )
 
-func TestMoreServers(t *testing.T) {
-	play(t, "servers", []attack{
-		{name: "added-tool", did: "a tool comes after the list that was approved, and the server asks for its call by name", run: serverAdds},
-		{name: "poison", did: "a description that speaks for another server's tool, imitates its name, hides a command in base64, bids to ignore, holds a key", run: serverPoison},
-		{name: "schemas", did: fmt.Sprintf("a server with %d broken, circular, deep, huge and far-reaching schemas beside an honest one", len(badSchemas())), run: serverSchemas},
-		{name: "names", did: "two tools of one name, empty, endless and odd names, names of ours", run: serverNames},
-		{name: "capabilities", did: "what a server is told of its client", run: serverCapabilities},
-		{name: "record", did: "calls that succeed, fail, end and are refused, and what the record says of each", run: serverRecord},
-		{name: "login", did: "a sign-in leads to pages of other schemes, to commands and to other origins", run: serverLogin},
-		{name: "declared-names", did: "servers whose names are reserved, doubled but for their case, paths, and controls", run: serverDeclared},
-	})
+func TestMoreServers(t *testing.T) { play(t, "servers", moreServerAttacks()) }
+
+func moreServerAttacks() []attack {
+	return []attack{
+		{name: "added-tool", rows: []int{2, 3}, did: "a tool comes after the list that was approved, and the server asks for its call by name", run: serverAdds},
+		{name: "poison", rows: []int{6, 7}, did: "a description that speaks for another server's tool, imitates its name, hides a command in base64, bids to ignore, holds a key", run: serverPoison},
+		{name: "schemas", rows: []int{21}, did: fmt.Sprintf("a server with %d broken, circular, deep, huge and far-reaching schemas beside an honest one", len(badSchemas())), run: serverSchemas},
+		{name: "names", rows: []int{24}, did: "two tools of one name, empty, endless and odd names, names of ours", run: serverNames},
+		{name: "capabilities", rows: []int{27}, did: "what a server is told of its client", run: serverCapabilities},
+		{name: "record", rows: []int{12, 13}, did: "calls that succeed, fail, end and are refused, and what the record says of each", run: serverRecord},
+		{name: "login", rows: []int{23}, did: "a sign-in leads to pages of other schemes, to commands and to other origins", run: serverLogin},
+		{name: "declared-names", rows: []int{24}, did: "servers whose names are reserved, doubled but for their case, paths, and controls", run: serverDeclared},
+	}
 }
 
 // serverFile is one configured server that lists what a file holds.

@@ -18,14 +18,16 @@ import (
 	"github.com/aster-mcp/aster/cdp/cdptest"
 )
 
-func TestWeb(t *testing.T) {
-	play(t, "web", []attack{
-		{name: "spellings", did: fmt.Sprintf("%d spellings of addresses that are not public, for each web tool", len(spellings)), run: webSpellings},
-		{name: "ways-inside", did: "a page that may be read leads to a port that may not: redirects, refreshes, frames, scripts, images, sitemaps, robots.txt; with the browser too", run: webInside},
-		{name: "boundary", did: "a page holds the boundary of the answer before, and every mark that answers have", run: webBoundary},
-		{name: "bombs", did: "compressed bombs, bodies and headers without end, redirects in a circle, lengths that lie", run: webBombs},
-		{name: "browser-endpoint", did: "what should be a browser on this machine names another host, port, scheme or a redirect", run: webEndpoint},
-	})
+func TestWeb(t *testing.T) { play(t, "web", webAttacks()) }
+
+func webAttacks() []attack {
+	return []attack{
+		{name: "spellings", rows: []int{16}, did: fmt.Sprintf("%d spellings of addresses that are not public, for each web tool", len(spellings)), run: webSpellings},
+		{name: "ways-inside", rows: []int{16}, did: "a page that may be read leads to a port that may not: redirects, refreshes, frames, scripts, images, sitemaps, robots.txt; with the browser too", run: webInside},
+		{name: "boundary", rows: []int{9}, did: "a page holds the boundary of the answer before, and every mark that answers have", run: webBoundary},
+		{name: "bombs", rows: []int{17}, did: "compressed bombs, bodies and headers without end, redirects in a circle, lengths that lie", run: webBombs},
+		{name: "browser-endpoint", rows: []int{19}, did: "what should be a browser on this machine names another host, port, scheme or a redirect", run: webEndpoint},
+	}
 }
 
 // trap is a server that nothing may reach; it notes what does.

@@ -274,15 +274,16 @@ func aboutOf(st *source.Status, before string) string {
 	return strings.ToValidUTF8(first[:min(len(first), maxAbout)], "")
 }
 
-// usable is what of a configured server's list may be in the catalogue.
-func (s *Session) usable(sv *server, st *source.Status, list []bridge.Tool) []bridge.Tool {
+// usable is what of a configured server's list may be in the catalogue, beside what the
+// server says that it is for.
+func (s *Session) usable(sv *server, st *source.Status, about string, list []bridge.Tool) []bridge.Tool {
 	switch {
 	case st.Listed:
-		return s.reviewed(sv, list)
+		return s.reviewed(sv, about, list)
 	case st.Failure != nil: // it did not come up, so what it listed once is no promise
 		return nil
 	}
-	return slices.DeleteFunc(list, func(t bridge.Tool) bool { return s.pins.Status(sv.identity, "", t) != guard.PinApproved })
+	return slices.DeleteFunc(list, func(t bridge.Tool) bool { return s.pins.Status(sv.identity, about, t) != guard.PinApproved })
 }
 
 // ready waits for a server whose tools are only known from before, and checks that it

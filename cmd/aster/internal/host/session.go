@@ -299,7 +299,7 @@ func (s *Session) build() {
 		list := src.Tools()
 		if sv.builtin == nil {
 			s.holdDoubled(list)
-			list = s.usable(sv, &status, list)
+			list = s.usable(sv, &status, about[sv.name], list)
 			foreign = append(foreign, list...)
 		}
 		for _, t := range list {
@@ -328,9 +328,10 @@ func (s *Session) hold(id bridge.ToolID, reason string) {
 	s.held = append(s.held, HeldBack{id, reason})
 }
 
-// reviewed is a list without the tools whose definition is not the approved one.
-func (s *Session) reviewed(sv *server, list []bridge.Tool) []bridge.Tool {
-	review, err := s.pins.Observe(guard.Observation{Server: sv.name, Identity: sv.identity, Tools: list})
+// reviewed is a list without the tools whose definition is not the approved one. Of the
+// server's instructions only about is shown to models.
+func (s *Session) reviewed(sv *server, about string, list []bridge.Tool) []bridge.Tool {
+	review, err := s.pins.Observe(guard.Observation{Server: sv.name, Identity: sv.identity, Instructions: about, Tools: list})
 	if err != nil {
 		s.log.Warn("approved definitions not kept", "server", sv.name, "err", err)
 	}

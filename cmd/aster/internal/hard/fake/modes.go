@@ -188,7 +188,12 @@ var modes = map[string]func(*server){
 	},
 
 	// Servers that attack.
-	"file": func(s *server) { // lists what the file s.args[0] holds
+	"file": func(s *server) { // lists what the file s.args[0] holds, with the instructions in s.args[1]
+		if len(s.args) > 1 {
+			if text, err := os.ReadFile(s.args[1]); err == nil {
+				s.info = `,"instructions":` + quote(string(text))
+			}
+		}
 		s.tools = func(string) string {
 			text, err := os.ReadFile(s.args[0])
 			if err != nil {
