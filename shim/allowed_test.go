@@ -17,8 +17,7 @@ var allowedDifferences = map[string]string{
 	"forms-submit: preventDefault after a microtask":    "the shim submits from script, and the browser runs microtasks between two listeners only when no script is on the stack",
 	"forms-register: a closed declarative shadow root that no script ever sees": "only DevTools' DOM domain shows such a root, and asking it means a walk through every document; " +
 		"one that its component takes out of its internals is found",
-	"forms-pseudo: a linked stylesheet":  "the browser drops the rules that it does not know while it reads the file; to read it again would be a request that servers see",
-	"lifecycle: the stack of a callback": "a stack that a callback takes shows the shim's frames, where native has none",
+	"forms-pseudo: a linked stylesheet": "the browser drops the rules that it does not know while it reads the file; to read it again would be a request that servers see",
 }
 
 const untrusted = "only the browser can dispatch trusted events"

@@ -56,3 +56,26 @@ func TestTwoAtOnce(t *testing.T) {
 		t.Errorf("the second's late script gives %s", got)
 	}
 }
+
+// A browser that lacks what Chromium got since version 116 runs tools all the same.
+func TestOlderBrowser(t *testing.T) {
+	t.Parallel()
+	tab := openPlain(t, "about:blank")
+	tab.Call(t, "Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": "delete Array.fromAsync; delete AbortSignal.any; delete Error.isError;"})
+	p := newPeer(t, plainBrowser(), tab.Target)
+	p.inject(t, shim.Config{})
+	tab.Navigate(t, server().At("localhost", "/blank"))
+	pg := &page{tab, t}
+	pg.eval(words + `reg('value', {execute: () => 1}); reg('later', {execute: async () => { await null; return {x: 2}; }});
+	reg('throws', {execute() { throw new RangeError('no'); }}); reg('rejects', {execute: async () => { throw new RangeError('later no'); }});
+	{ const c = new AbortController(); reg('gone', {}, {signal: c.signal}); c.abort(); }
+	void 0`)
+	eventually(t, "the tools are told", func() bool { return p.tools(t) == "value,later,throws,rejects" })
+	for _, tc := range []struct{ name, output, error string }{
+		{"value", "1", ""}, {"later", `{"x":2}`, ""}, {"throws", "", "RangeError: no"}, {"rejects", "", "RangeError: later no"},
+	} {
+		if r := p.run(t, p.api(t), tc.name, "{}"); r.Output != tc.output || r.Error != tc.error {
+			t.Errorf("%s: %+v", tc.name, *r)
+		}
+	}
+}

@@ -100,6 +100,7 @@
   const {EventTarget, Event, AbortController, AbortSignal} = window;
   const {freeze} = Object;
   const FunctionPrototype = Function.prototype, DocumentPrototype = Document.prototype;
+  const {bind} = FunctionPrototype, {then} = Promise.prototype;
   const {parse, stringify} = JSON;
   const {slice, toWellFormed} = String.prototype;
   const {sort} = Array.prototype;
@@ -109,9 +110,11 @@
   const {abort} = AbortController.prototype;
   const {any: anySignal} = AbortSignal;
   const {captureStackTrace} = Error;
+  // Chromium has it since version 121.
+  const fromAsync = Array.fromAsync ?? (async (list) => ({__proto__: null, 0: await list[0]}));
   const isError = Error.isError ?? ((e) => e instanceof Error);
   const {error: consoleError} = console, theConsole = console;
-  const {iterator, toPrimitive, toStringTag} = Symbol;
+  const {iterator, species, toPrimitive, toStringTag} = Symbol;
 
   const getterOf = (object, key) => getOwnPropertyDescriptor(object, key).get;
   const getDefaultView = getterOf(DocumentPrototype, 'defaultView');
@@ -164,6 +167,36 @@
     const d = deferred();
     d.reject(reason);
     return d.promise;
+  }
+
+  // Reflect.apply, with a name and a length that the page cannot make getters of.
+  const applied = apply(bind, apply, [undefined]);
+
+  // Has a microtask call f by native functions alone, so that its stack has no frame of
+  // ours, and nothing asks what its value is.
+  function callAlone(f, given, returned, threw) {
+    const d = deferred();
+    d.resolve();
+    const constructor = {
+      __proto__: null,
+      [species]: function (executor) {
+        executor(returned, threw);
+      },
+    };
+    defineProperty(d.promise, 'constructor', {__proto__: null, value: constructor});
+    apply(then, d.promise, [apply(bind, applied, [undefined, f, undefined, given])]);
+  }
+
+  function Bare() {
+    return {__proto__: null};
+  }
+
+  // Awaits the page's value by a native function alone, so that the stacks of its async
+  // functions do not end in one of ours.
+  function awaitAlone(value, resolved, failed) {
+    const list = apply(fromAsync, Bare, [{__proto__: null, length: 1, 0: value}]);
+    defineProperty(list, 'constructor', {__proto__: null, value: undefined});
+    apply(then, list, [({0: given}) => resolved(given), failed]);
   }
 
   // Private fields on objects that the page may hold. A field can be neither seen nor
@@ -960,22 +993,29 @@
       startForm(state, run, tool.form, json);
       return;
     }
-    run.call = realmOf(state, tool.execute)(tool.execute, json);
+    run.call = realmOf(state, tool.execute)(tool.execute, json, (value, threw) => follow(run, value, threw));
     if (run.call.bad) finish(run, 'bad');
-    else void follow(run);
   }
 
-  async function follow(run) {
-    let output;
-    try {
-      if (run.call.threw) throw run.call.value;
-      output = toOutput(await run.call.value);
-    } catch (e) {
+  function follow(run, value, threw) {
+    const failed = (e) => {
       if (!run.over) apply(consoleError, theConsole, ['WebMCP tool execution failed:', e]);
       finish(run, 'failed', e);
+    };
+    if (threw) {
+      failed(value);
       return;
     }
-    finish(run, 'completed', output);
+    awaitAlone(value, (given) => {
+      let output;
+      try {
+        output = toOutput(given);
+      } catch (e) {
+        failed(e);
+        return;
+      }
+      finish(run, 'completed', output);
+    }, failed);
   }
 
   function finish(run, kind, value) {
@@ -993,8 +1033,9 @@
   }
 
   // Runs a callback of this realm; its input, options and signal are of this realm too.
-  function invoke(execute, json) {
-    const call = {__proto__: null, bad: false, threw: false, value: undefined, abort: nothing};
+  // ended gets what it returns or throws.
+  function invoke(execute, json, ended) {
+    const call = {__proto__: null, bad: false, abort: nothing};
     let input;
     try {
       input = parse(json);
@@ -1009,12 +1050,7 @@
     const signal = apply(getSignal, controller, []);
     const options = config.legacy ? {signal, requestUserInteraction} : {signal};
     call.abort = (reason) => apply(abort, controller, [reason]);
-    try {
-      call.value = apply(execute, undefined, [input, options]);
-    } catch (e) {
-      call.threw = true;
-      call.value = e;
-    }
+    callAlone(execute, [input, options], (value) => ended(value, false), (e) => ended(e, true));
     return call;
   }
 

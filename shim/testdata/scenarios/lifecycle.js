@@ -115,8 +115,14 @@ log(await rej(() => run('a')), foreign);
 delete Error.prepareStackTrace;
 
 //// the stack of a callback
-await reg('a', {execute: () => new Error('x').stack.split('\n').length});
-log(await rej(() => run('a')));
+const depth = () => new Error('x').stack.split('\n').length;
+const thenable = {then(done) { done(depth()); }};
+await reg('a', {execute: depth});
+await reg('b', {execute: async () => { const first = depth(); await null; return [first, depth()]; }});
+await reg('c', {execute: () => thenable});
+await reg('d', {execute: new Proxy(depth, {})});
+await reg('e', {execute: () => depth().missing()});
+for (const name of 'abcde') log(await rej(() => run(name)));
 
 //// callers are not visible to sloppy callbacks
 await reg('a', {execute: (0, eval)('(function f() { return String(f.caller); })')});
