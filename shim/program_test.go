@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"sort"
 	"strconv"
 	"strings"
@@ -19,8 +20,8 @@ import (
 
 const (
 	programSteps = 60
-	programTabs  = 8               // side by side; a program waits most of its time
-	programTime  = time.Minute     // of all tabs together; programs are whole, so it may be more
+	programTabs  = 2               // side by side
+	programTime  = time.Minute     // by the clock; programs are whole, so it may be more
 	programLong  = 8 * time.Minute // where ASTER_TEST_LONG is set
 )
 
@@ -74,48 +75,140 @@ func (p *peer) toolsWith(t testing.TB, name string) string {
 	return ""
 }
 
+// programs plays random pages for programTime, by the clock. Where all tests of the package
+// run, TestMain begins with it: a program waits most of its time, and the other tests
+// need as long. TestPagePrograms awaits what is found.
+var programs = sync.OnceValue(func() *programRun {
+	r := &programRun{seed: 1, done: make(chan struct{})}
+	budget := programTime
+	if os.Getenv("ASTER_TEST_LONG") != "" {
+		r.seed, budget = rand.Uint32(), programLong
+	}
+	source := testdata(&all, "program.js")
+	b := programBrowser()
+	r.began = time.Now()
+	end := r.began.Add(budget)
+	var wg sync.WaitGroup
+	for range programTabs {
+		wg.Go(func() {
+			for time.Now().Before(end) && !r.stop.Load() {
+				seed := r.seed + r.next.Add(1) - 1
+				r.record(func(t testing.TB) { playProgram(t, b, source, seed) })
+			}
+		})
+	}
+	go func() { // ends with the programs under way, which the cleanup awaits
+		wg.Wait()
+		r.took = time.Since(r.began)
+		close(r.done)
+	}()
+	all.Cleanup(func() {
+		r.stop.Store(true)
+		<-r.done
+	})
+	return r
+})
+
+// programRun is what the programs found.
+type programRun struct {
+	seed  uint32        // of the first
+	next  atomic.Uint32 // how many began
+	stop  atomic.Bool   // no more are begun
+	began time.Time
+	took  time.Duration // set when done is closed
+	done  chan struct{} // closed when all have ended
+
+	mu       sync.Mutex
+	problems []string // guarded by mu
+}
+
+// record plays one program before its test has begun.
+func (r *programRun) record(play func(testing.TB)) {
+	t := &recorder{}
+	done := make(chan struct{})
+	go func() { // Fatal ends it
+		defer close(done)
+		defer t.end()
+		play(t)
+	}()
+	<-done
+	if len(t.problems) == 0 {
+		return
+	}
+	r.stop.Store(true)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.problems = append(r.problems, t.problems...)
+}
+
+// recorder notes what a program would tell its test. One goroutine uses it.
+type recorder struct {
+	testing.TB
+	problems []string
+	cleanups []func()
+}
+
+func (r *recorder) Helper()          {}
+func (r *recorder) Cleanup(f func()) { r.cleanups = append(r.cleanups, f) }
+func (r *recorder) Errorf(format string, args ...any) {
+	r.problems = append(r.problems, fmt.Sprintf(format, args...))
+}
+func (r *recorder) Fatalf(format string, args ...any) {
+	r.Errorf(format, args...)
+	runtime.Goexit()
+}
+func (r *recorder) Fatal(args ...any) { r.Fatalf("%s", fmt.Sprint(args...)) }
+
+func (r *recorder) end() {
+	for i := len(r.cleanups) - 1; i >= 0; i-- {
+		r.cleanups[i]()
+	}
+}
+
 // Pages that do at random what pages do (register, abort, call, change forms, navigate
 // frames) end no renderer, leave no call open, and in the end the page and we know the
-// same tools, which are those that the page has. They run for a minute in all. The seed of
+// same tools, which are those that the page has. They run for a minute. The seed of
 // a failure is in its output: ASTER_TEST_SEED=n repeats it. ASTER_TEST_LONG=1 tries longer,
 // with other seeds.
 func TestPagePrograms(t *testing.T) {
 	cdptest.Require(t)
-	seed, budget := uint32(1), programTime
-	if os.Getenv("ASTER_TEST_LONG") != "" {
-		seed, budget = rand.Uint32(), programLong
+	if seed, err := strconv.ParseUint(os.Getenv("ASTER_TEST_SEED"), 10, 32); err == nil {
+		playProgram(t, programBrowser(), testdata(t, "program.js"), uint32(seed))
+		return
 	}
-	if s, err := strconv.ParseUint(os.Getenv("ASTER_TEST_SEED"), 10, 32); err == nil {
-		seed, budget = uint32(s), 0
+	t.Parallel()
+	r := programs()
+	<-r.done
+	for _, problem := range r.problems {
+		t.Error(problem)
 	}
-	source := testdata(t, "program.js")
-	var next atomic.Uint32
-	var spent atomic.Int64 // a time.Duration, of all tabs
-	var wg sync.WaitGroup
-	for range programTabs {
-		wg.Go(func() {
-			for time.Duration(spent.Load()) < budget && !t.Failed() {
-				began := time.Now()
-				playProgram(t, source, seed+next.Add(1)-1)
-				spent.Add(int64(time.Since(began)))
-			}
-		})
+	t.Logf("%d programs from the seed %d on, in %v", r.next.Load(), r.seed, r.took.Round(time.Second))
+}
+
+// A program that finds something is not taken for one that ran well.
+func TestProblemsOfPrograms(t *testing.T) {
+	t.Parallel()
+	r := &programRun{}
+	ended := 0
+	r.record(func(t testing.TB) {
+		t.Cleanup(func() { ended++ })
+		t.Errorf("seed %d", 1)
+		t.Fatal("no tab")
+		ended = 10
+	})
+	r.record(func(t testing.TB) { t.Cleanup(func() { ended++ }) })
+	if got := strings.Join(r.problems, ","); got != "seed 1,no tab" || ended != 2 || !r.stop.Load() {
+		t.Errorf("problems %s, %d cleanups, stopped %v", got, ended, r.stop.Load())
 	}
-	if budget == 0 {
-		next.Add(1)
-		playProgram(t, source, seed)
-	}
-	wg.Wait()
-	t.Logf("%d programs from the seed %d on", next.Load(), seed)
 }
 
 // programCompats are the versions that programs meet, by their seed.
 var programCompats = []int{shim.Compat156, shim.Compat156, shim.Compat160}
 
-func playProgram(t *testing.T, source string, seed uint32) {
+func playProgram(t testing.TB, b *cdptest.Browser, source string, seed uint32) {
 	t.Helper()
-	pg := unseenTab(t, plainBrowser())
-	p := newPeer(t, plainBrowser(), pg.Target)
+	pg := unseenTab(t, b)
+	p := newPeer(t, b, pg.Target)
 	p.inject(t, shim.Config{Compat: programCompats[seed%3]})
 	pg.Navigate(t, server().At("localhost", "/blank"))
 	defer p.conn.Close()

@@ -3,6 +3,7 @@ package shim_test
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -43,6 +44,10 @@ var (
 	plainBrowser = sync.OnceValue(func() *cdptest.Browser {
 		return cdptest.New(&all, &cdptest.Options{Args: unthrottled})
 	})
+	// programBrowser is apart, since others put scripts into all documents of theirs.
+	programBrowser = sync.OnceValue(func() *cdptest.Browser {
+		return cdptest.New(&all, &cdptest.Options{Args: unthrottled})
+	})
 	server = sync.OnceValue(func() *cdptest.Server {
 		s := cdptest.Serve(&all)
 		s.Page("/blank", blank)
@@ -58,6 +63,10 @@ func TestMain(m *testing.M) { os.Exit(cdptest.Main(tests{m})) }
 type tests struct{ *testing.M }
 
 func (m tests) Run() int {
+	flag.Parse()
+	if flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.list").Value.String() == "" && cdptest.Find() != "" {
+		programs()
+	}
 	code := m.M.Run()
 	for i := len(all.cleanups) - 1; i >= 0; i-- {
 		all.cleanups[i]()
