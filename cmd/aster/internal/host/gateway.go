@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -49,6 +50,8 @@ type Gateway struct {
 
 	features map[string]*features // by server; the map never changes
 
+	settled atomic.Bool // the lists need not wait any more
+
 	mu     sync.Mutex
 	served map[string]bridge.Tool // by wire name; guarded by mu
 }
@@ -79,7 +82,7 @@ func NewGateway(s *Session, o *GatewayOptions) (*Gateway, error) {
 		Instructions: g.instructions(), Logger: s.log, Capabilities: g.capabilities(),
 		CompletionHandler: g.complete, SubscribeHandler: g.subscribe, UnsubscribeHandler: g.unsubscribe,
 	})
-	g.server.AddReceivingMiddleware(Recover(s.log))
+	g.server.AddReceivingMiddleware(Recover(s.log), g.awaitStart)
 	if g.expose != ExposeTools {
 		if err := g.addBridge(); err != nil {
 			return nil, err
@@ -96,7 +99,7 @@ func NewGateway(s *Session, o *GatewayOptions) (*Gateway, error) {
 	s.mu.Unlock()
 	g.awaitFeatures()
 	s.OnCatalog(g.follow)
-	g.follow(s.Catalog())
+	g.follow(nil)
 	s.set.KeepTrying()
 	return g, nil
 }
@@ -245,15 +248,17 @@ func (g *Gateway) cut(req *mcp.CallToolRequest, res *mcp.CallToolResult) *mcp.Ca
 // minCutTokens is what of a text is shown at least when there is no room any more.
 const minCutTokens = 200
 
-// follow takes over a new catalogue. A change of it may also be a server that came up.
-func (g *Gateway) follow(c *bridge.Catalog) {
+// follow takes over the session's catalogue, the one of this moment: two that follow at once
+// must not end with the older one. A change of it may also be a server that came up.
+func (g *Gateway) follow(*bridge.Catalog) {
 	g.s.tell(func(g *Gateway) { g.addFeatures(context.Background()) })
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	c := g.s.Catalog()
 	g.injector.SetCatalog(c)
 	if g.expose == ExposeBridge {
 		return
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	want := map[string]bridge.Tool{}
 	for t := range c.All() {
 		want[g.wireName(t)] = t

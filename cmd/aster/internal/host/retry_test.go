@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -57,6 +58,41 @@ func TestGatewayLateServer(t *testing.T) {
 	}
 	if _, ok := s.Catalog().Get("late/read"); !ok {
 		t.Error("the late server's tool is not in the catalogue")
+	}
+}
+
+// TestSlowServerByItself lists the tools of one server that is served by itself when its
+// start took longer than the client was kept waiting.
+func TestSlowServerByItself(t *testing.T) {
+	up := make(chan struct{})
+	real := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return fakeServer("slow", "read") }, &mcp.StreamableHTTPOptions{Stateless: true})
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		<-up
+		real.ServeHTTP(w, r)
+	}))
+	c := config.Default()
+	c.Servers = []*config.Server{{Name: "slow", Transport: config.StreamableHTTP, URL: web.URL, StartTimeout: time.Minute}}
+	s, err := host.NewSession(&host.SessionOptions{Config: c, StateDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer web.Close()
+	defer s.Close() // first: the server waits for open streams
+	release := sync.OnceFunc(func() { close(up) })
+	defer release()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	begun, stop := context.WithCancel(ctx)
+	stop()
+	s.Start(begun)
+	g, err := host.NewGateway(s, &host.GatewayOptions{Expose: host.ExposeTools, Own: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := lateClient(ctx, t, g, nil)
+	time.AfterFunc(50*time.Millisecond, release) // about when the client lists
+	if got := toolNames(ctx, t, client); !slices.Equal(got, []string{"read"}) {
+		t.Errorf("the first list: %q, want the tool of the server that was still starting", got)
 	}
 }
 
