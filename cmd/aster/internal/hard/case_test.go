@@ -56,9 +56,12 @@ var (
 	rows   []row
 )
 
-// play runs the cases of a heading: first those that may run side by side, then each that
-// must be alone.
+// play runs the cases of a heading: first those that may run side by side, in the short
+// form with those of other headings, then each that must be alone.
 func play(t *testing.T, heading string, cases []attack) {
+	if !long {
+		t.Parallel()
+	}
 	t.Run("beside", func(t *testing.T) {
 		for _, c := range cases {
 			if !c.alone && (long || !c.long) {

@@ -213,21 +213,27 @@ func (c *client) call(tool, arguments string) answer {
 	return c.must("tools/call", `{"name":`+quote(tool)+`,"arguments":`+arguments+`}`)
 }
 
-// tools lists the names of the tools, sorted.
+// tools lists the names of the tools on all pages of the list, sorted.
 func (c *client) tools() (names []string) {
 	c.a.Helper()
-	var v struct {
-		Tools []struct{ Name string }
+	for params := "{}"; ; {
+		var v struct {
+			Tools      []struct{ Name string }
+			NextCursor string
+		}
+		r := c.must("tools/list", params)
+		if err := json.Unmarshal(r.Result, &v); err != nil {
+			c.a.Fatalf("tools/list: %v", err)
+		}
+		for _, t := range v.Tools {
+			names = append(names, t.Name)
+		}
+		if v.NextCursor == "" {
+			slices.Sort(names)
+			return names
+		}
+		params = `{"cursor":` + quote(v.NextCursor) + `}`
 	}
-	r := c.must("tools/list", `{}`)
-	if err := json.Unmarshal(r.Result, &v); err != nil {
-		c.a.Fatalf("tools/list: %v", err)
-	}
-	for _, t := range v.Tools {
-		names = append(names, t.Name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // awaitTool waits until a tool is listed.

@@ -6,8 +6,10 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"strings"
 	"sync"
@@ -27,9 +29,11 @@ const (
 	twice     wireFault = "sent twice"
 	garbage   wireFault = "preceded by garbage"
 	late      wireFault = "held for a second"
+	// mixed begins with the message, and lasts: those of one session keep their order.
+	mixed wireFault = "and all after it reordered across sessions"
 )
 
-var wireFaults = []wireFault{cutBefore, cutWithin, cutAfter, twice, garbage, late}
+var wireFaults = []wireFault{cutBefore, cutWithin, cutAfter, twice, garbage, late, mixed}
 
 // wire is a proxy before a browser's websocket that does one fault to the nth message
 // that the browser sends over its first connection.
@@ -109,14 +113,20 @@ func (w *wire) carry(client net.Conn) {
 			break
 		}
 	}
+	m := &mixer{out: client, queues: map[string]chan []byte{}}
+	defer m.wait()
 	for i := 0; ; i++ {
-		frame, err := readFrame(r)
+		frame, err := readMessage(r)
 		if err != nil {
 			return
 		}
 		w.mu.Lock()
 		w.seen = i + 1
 		w.mu.Unlock()
+		if w.fault == mixed && i >= w.n {
+			m.send(frame)
+			continue
+		}
 		if i != w.n {
 			client.Write(frame)
 			continue
@@ -145,8 +155,76 @@ func (w *wire) carry(client net.Conn) {
 	}
 }
 
+// mixer sends messages on late, each session's in their order, and those of different
+// sessions in any.
+type mixer struct {
+	mu     sync.Mutex // guards out
+	out    io.Writer
+	queues map[string]chan []byte // by session; of the goroutine that sends
+	wg     sync.WaitGroup
+}
+
+const (
+	maxMixDelay = 30 * time.Millisecond // of one message
+	maxMixed    = 4096                  // messages of a session that wait
+)
+
+func (m *mixer) send(frame []byte) {
+	var head struct {
+		SessionID string `json:"sessionId"`
+	}
+	json.Unmarshal(payload(frame), &head) // what is no message is in the browser's session
+	queue := m.queues[head.SessionID]
+	if queue == nil {
+		queue = make(chan []byte, maxMixed)
+		m.queues[head.SessionID] = queue
+		m.wg.Go(func() {
+			for frame := range queue {
+				time.Sleep(rand.N(maxMixDelay))
+				m.mu.Lock()
+				m.out.Write(frame)
+				m.mu.Unlock()
+			}
+		})
+	}
+	queue <- frame
+}
+
+// wait ends the queues.
+func (m *mixer) wait() {
+	for _, queue := range m.queues {
+		close(queue)
+	}
+	m.wg.Wait()
+}
+
+// payload is what a frame without a mask carries.
+func payload(frame []byte) []byte {
+	switch frame[1] & 0x7f {
+	case 126:
+		return frame[4:]
+	case 127:
+		return frame[10:]
+	}
+	return frame[2:]
+}
+
+// readMessage reads the frames of one message.
+func readMessage(r io.Reader) (frames []byte, err error) {
+	for {
+		frame, err := readFrame(r)
+		if err != nil {
+			return nil, err
+		}
+		frames = append(frames, frame...)
+		if frame[0]&0x80 != 0 { // the last
+			return frames, nil
+		}
+	}
+}
+
 // readFrame reads a frame as servers send them, without a mask.
-func readFrame(r *bufio.Reader) ([]byte, error) {
+func readFrame(r io.Reader) ([]byte, error) {
 	head := make([]byte, 2, 10)
 	if _, err := io.ReadFull(r, head); err != nil {
 		return nil, err
@@ -181,7 +259,7 @@ func textFrame(text string) []byte { return append([]byte{0x81, byte(len(text))}
 func TestWireFaults(t *testing.T) {
 	cdptest.Require(t)
 	play(t, "faults", []attack{
-		{name: "websocket", did: "the browser's connection is cut before, within and after " + pick("random messages", "each message") + " of a session, messages are doubled, held and mixed with garbage", run: faultWire},
+		{name: "websocket", did: "the browser's connection is cut before, within and after " + pick("random messages", "each message") + " of a session, messages are doubled, held, reordered across sessions and mixed with garbage", run: faultWire},
 		{name: "browser-killed", did: fmt.Sprintf("the browser is killed at %d moments of the attaching", pick(2, 20)), run: faultBrowser},
 	})
 }

@@ -3,11 +3,13 @@
 package hard_test
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"testing"
 	"time"
@@ -41,6 +43,20 @@ func random(name string) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, sum))
 }
 
+// shortParallel is how many cases of the short form run side by side where -parallel does
+// not say: more than there are cores, since most of them wait most of the time.
+const shortParallel = 5
+
+func sideBySide() error {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if long || given {
+		return nil
+	}
+	return flag.Set("test.parallel", strconv.Itoa(max(shortParallel, runtime.GOMAXPROCS(0))))
+}
+
 func TestMain(m *testing.M) { os.Exit(runMain(m)) }
 
 func runMain(m *testing.M) int {
@@ -70,6 +86,10 @@ func runMain(m *testing.M) int {
 			fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
 			return 1
 		}
+	}
+	if err := sideBySide(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 2
 	}
 	started = time.Now()
 	return cdptest.Main(m)

@@ -203,6 +203,7 @@ func (a *arena) endAll() {
 // usage is what a process holds.
 type usage struct {
 	rss     int64 // bytes; 0 where the system does not say
+	own     int64 // bytes of rss that are not a file's, such as the program's own
 	peak    int64 // bytes
 	fds     int
 	threads int
@@ -218,6 +219,8 @@ func (p *program) usage() (u usage) {
 		switch key {
 		case "VmRSS":
 			u.rss = n << 10
+		case "RssAnon":
+			u.own = n << 10
 		case "VmHWM":
 			u.peak = n << 10
 		case "Threads":

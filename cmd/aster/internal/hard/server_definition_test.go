@@ -20,6 +20,7 @@ func TestDefinitions(t *testing.T) { play(t, "servers", definitionAttacks()) }
 func definitionAttacks() []attack {
 	return []attack{
 		{name: "changed-tool", rows: []int{1, 3}, did: fmt.Sprintf("after the first list a byte changes in each of %d fields of a definition, one at a time", len(pinnedFields)), run: serverChanges},
+		{name: "terminal", rows: []int{10}, did: "names, titles, descriptions, instructions, arguments and results that steer a terminal, on a terminal, with a question about a call", run: serverTerminal},
 		{name: "project", rows: []int{4}, did: "a cloned project declares servers in aster.yaml and .mcp.json, gets consent, and then changes one argument", run: serverProject},
 		{name: "corpus", rows: []int{5, 7, 8}, did: fmt.Sprintf("%d tools with hidden characters, encoded commands, phrases and keys among %d honest ones, some that break a check, with programs and a port that wait to be used", len(hiddenCorpus)+len(poisonCorpus), len(honestCorpus)), run: serverCorpus},
 	}

@@ -81,7 +81,25 @@ func serverEnvironment(a *arena) {
 	if strings.Contains(out, "MCPGODEBUG") {
 		a.Errorf("the server got MCPGODEBUG: %s", out)
 	}
-	a.holds("no variable but an allow-list")
+	// A secret goes to the server that names it, and to no other.
+	mine := a.secret("mine")
+	path := filepath.Join(a.home, "aster.yaml")
+	a.config([]string{"names: env", "other: env"}, "policy: {approve: never}")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		a.Fatal(err)
+	}
+	a.write(path, strings.Replace(string(text), "    names:\n", "    names:\n      env: {KEY_OF_MINE: \"${MINE}\"}\n", 1))
+	for name, want := range map[string]bool{"names": true, "other": false} {
+		out, errs, code := a.run([]string{"MINE=" + mine}, "mcp", "call", name+"/echo", "{}")
+		if got := strings.Contains(out, "KEY_OF_MINE="); code != 0 || got != want || strings.Contains(out, "\nMINE=") {
+			a.Errorf("%s: exit code %d, has the variable: %v, want %v: %s%s", name, code, got, want, out, errs)
+		}
+		if !want {
+			a.clean("the environment of a server that does not name the secret", out)
+		}
+	}
+	a.holds("no variable but an allow-list; a secret reaches the server that names it only")
 }
 
 func serverRedirect(a *arena) {
