@@ -75,18 +75,22 @@ func nextStep(st *source.Status, src *source.Source) string {
 	return fmt.Sprintf("'aster mcp doctor %s' tells the user more; then try again", name)
 }
 
-// revive starts the server of an absence again where its time has come, and waits a
-// little. It reports whether the server is there now.
+// revive waits for the server of an absence where it is being started, which has its own
+// limit, and starts it again, and waits a little, where its time has come. It reports
+// whether the server is there now.
 func (s *Session) revive(ctx context.Context, a *Absence) bool {
 	if a.source == nil {
 		return false
 	}
-	st := a.source.Status()
-	if st.State != source.Failed || time.Now().Before(st.RetryAt) {
+	switch st := a.source.Status(); {
+	case st.State == source.Starting:
+	case st.State != source.Failed || time.Now().Before(st.RetryAt):
 		return false
+	default:
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, StartWait)
+		defer cancel()
 	}
-	ctx, cancel := context.WithTimeout(ctx, StartWait)
-	defer cancel()
 	if a.source.Start(ctx) != nil {
 		return false
 	}
@@ -95,8 +99,8 @@ func (s *Session) revive(ctx context.Context, a *Absence) bool {
 }
 
 // mind tells of servers that are not connected where a reply of the bridge could only say
-// that there is no such tool, or name another server's. A server whose time has come is
-// started again, and then the call is made anew.
+// that there is no such tool, or name another server's. A server that is being started is
+// waited for, one whose time has come is started again, and then the call is made anew.
 func (g *Gateway) mind(ctx context.Context, reply bridge.Reply, arguments json.RawMessage, again func() bridge.Reply) bridge.Reply {
 	switch a := reply.Action.(type) {
 	case nil:
@@ -106,8 +110,7 @@ func (g *Gateway) mind(ctx context.Context, reply bridge.Reply, arguments json.R
 				continue
 			}
 			if again != nil && g.s.revive(ctx, absence) {
-				g.injector.SetCatalog(g.s.Catalog())
-				return g.mind(ctx, again(), arguments, nil)
+				return g.anew(ctx, arguments, again)
 			}
 			if now := g.s.Absent(name); now != nil {
 				absence = now
@@ -116,6 +119,14 @@ func (g *Gateway) mind(ctx context.Context, reply bridge.Reply, arguments json.R
 			return reply
 		}
 	case bridge.Describe:
+		revived := false
+		for _, m := range a.Missing {
+			absence := g.s.Absent(m.Given)
+			revived = absence != nil && again != nil && g.s.revive(ctx, absence) || revived
+		}
+		if revived {
+			return g.anew(ctx, arguments, again)
+		}
 		for _, m := range a.Missing {
 			if absence := g.s.Absent(m.Given); absence != nil {
 				reply.Text = strings.ReplaceAll(reply.Text, m.Error(), absence.Error())
@@ -123,6 +134,12 @@ func (g *Gateway) mind(ctx context.Context, reply bridge.Reply, arguments json.R
 		}
 	}
 	return reply
+}
+
+// anew makes a call again over the catalogue of now.
+func (g *Gateway) anew(ctx context.Context, arguments json.RawMessage, again func() bridge.Reply) bridge.Reply {
+	g.follow(nil)
+	return g.mind(ctx, again(), arguments, nil)
 }
 
 // namesIn are the tools that a call of aster_mcp names.

@@ -2,9 +2,11 @@ package host_test
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -13,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/aster-mcp/aster/cmd/aster/internal/config"
+	"github.com/aster-mcp/aster/cmd/aster/internal/guard"
 	"github.com/aster-mcp/aster/cmd/aster/internal/host"
 )
 
@@ -61,38 +64,77 @@ func TestGatewayLateServer(t *testing.T) {
 	}
 }
 
-// TestSlowServerByItself lists the tools of one server that is served by itself when its
-// start took longer than the client was kept waiting.
-func TestSlowServerByItself(t *testing.T) {
+// slowSession is a session of one server that is still starting, until release.
+func slowSession(ctx context.Context, t *testing.T, approve guard.Mode) (s *host.Session, release func()) {
+	t.Helper()
 	up := make(chan struct{})
 	real := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return fakeServer("slow", "read") }, &mcp.StreamableHTTPOptions{Stateless: true})
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		<-up
 		real.ServeHTTP(w, r)
 	}))
+	t.Cleanup(web.Close)
 	c := config.Default()
 	c.Servers = []*config.Server{{Name: "slow", Transport: config.StreamableHTTP, URL: web.URL, StartTimeout: time.Minute}}
-	s, err := host.NewSession(&host.SessionOptions{Config: c, StateDir: t.TempDir()})
+	s, err := host.NewSession(&host.SessionOptions{Config: c, StateDir: t.TempDir(), Approve: approve})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer web.Close()
-	defer s.Close() // first: the server waits for open streams
-	release := sync.OnceFunc(func() { close(up) })
-	defer release()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
+	t.Cleanup(func() { s.Close() }) // before the server's, which waits for open streams
+	release = sync.OnceFunc(func() { close(up) })
+	t.Cleanup(release)
 	begun, stop := context.WithCancel(ctx)
 	stop()
 	s.Start(begun)
+	return s, release
+}
+
+// aMoment is about when the client's request is there; either order is right.
+const aMoment = 50 * time.Millisecond
+
+// TestSlowServerByItself lists the tools of one server that is served by itself when its
+// start took longer than the client was kept waiting.
+func TestSlowServerByItself(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	s, release := slowSession(ctx, t, "")
 	g, err := host.NewGateway(s, &host.GatewayOptions{Expose: host.ExposeTools, Own: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	client := lateClient(ctx, t, g, nil)
-	time.AfterFunc(50*time.Millisecond, release) // about when the client lists
+	time.AfterFunc(aMoment, release)
 	if got := toolNames(ctx, t, client); !slices.Equal(got, []string{"read"}) {
 		t.Errorf("the first list: %q, want the tool of the server that was still starting", got)
+	}
+}
+
+// TestCallOfAStartingServer waits for the server whose tool is named, in place of telling
+// the model to come again.
+func TestCallOfAStartingServer(t *testing.T) {
+	for args, want := range map[string]string{
+		`{"action":"describe","name":"slow/read"}`:                      "schema",
+		`{"action":"describe","names":["slow/read","slow/none"]}`:       "schema",
+		`{"action":"execute","name":"slow/read","arguments":{"x":"1"}}`: `read{"x":"1"}`,
+	} {
+		t.Run(args, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			s, release := slowSession(ctx, t, guard.ModeNever)
+			g, err := host.NewGateway(s, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			client := lateClient(ctx, t, g, nil)
+			time.AfterFunc(aMoment, release)
+			res, err := client.CallTool(ctx, &mcp.CallToolParams{Name: "aster_mcp", Arguments: json.RawMessage(args)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text := res.Content[0].(*mcp.TextContent).Text; !strings.Contains(text, want) || res.IsError {
+				t.Errorf("%q, want %q", text, want)
+			}
+		})
 	}
 }
 
