@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 )
 
@@ -34,8 +35,10 @@ func Take(path string) (unlock func(), err error) {
 			f.Close()
 			return func() { _ = os.Remove(path) }, nil
 		}
-		if !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrPermission) {
-			return nil, err // on Windows a file that is just being removed refuses permission
+		// On Windows a file that is just being removed refuses permission; elsewhere it is the
+		// directory that does, and waiting is of no use.
+		if going := runtime.GOOS == "windows" && errors.Is(err, fs.ErrPermission); !going && !errors.Is(err, fs.ErrExist) {
+			return nil, err
 		}
 		if leftBehind(path) {
 			_ = os.Remove(path)
