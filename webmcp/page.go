@@ -3,6 +3,7 @@ package webmcp
 import (
 	"encoding/json"
 	"sync"
+	"sync/atomic"
 
 	"github.com/aster-mcp/aster/bridge/argcheck"
 )
@@ -59,6 +60,8 @@ type PageTool struct {
 	outputChecker *argcheck.Checker
 	outputErr     error
 	rawOutput     json.RawMessage // the page's own
+
+	made atomic.Pointer[madeDefinition]
 }
 
 // TabTitle is the present title of the tab that the tool is in. The browser gives the

@@ -225,6 +225,25 @@ func definition(t NamedTool, tabTitle string) *mcp.Tool {
 	return d
 }
 
+// madeDefinition is the definition of a tool that was made last, with what it depends on
+// beside the tool.
+type madeDefinition struct {
+	name, tabTitle string
+	of             *mcp.Tool
+}
+
+// definition is the definition of a tool: the same one for as long as nothing changes,
+// because whoever judges calls reads each definition, which is more work than to make it.
+func (t NamedTool) definition() *mcp.Tool {
+	title := t.TabTitle()
+	if made := t.made.Load(); made != nil && made.name == t.Name && made.tabTitle == title {
+		return made.of
+	}
+	made := &madeDefinition{t.Name, title, definition(t, title)}
+	t.made.Store(made) // clients for whom it has other names take turns
+	return made.of
+}
+
 // describe puts the origin in front of the page's words.
 func describe(t *PageTool) string {
 	text := t.Description

@@ -44,7 +44,7 @@ func (s *Server) Target(ctx context.Context, req *mcp.CallToolRequest) (Target, 
 		if t == nil {
 			return Target{}, errors.New(problem)
 		}
-		return Target{Definition: definition(*t, t.TabTitle()), Tool: t.PageTool, Arguments: in.Arguments}, nil
+		return Target{Definition: t.definition(), Tool: t.PageTool, Arguments: in.Arguments}, nil
 	case name == toolTabs, name == toolTools:
 		return Target{Definition: &mcp.Tool{Name: name, InputSchema: json.RawMessage(map[string]string{toolTabs: tabsSchema, toolTools: toolsSchema}[name])}, Arguments: args, Direct: true}, nil
 	}
@@ -52,7 +52,7 @@ func (s *Server) Target(ctx context.Context, req *mcp.CallToolRequest) (Target, 
 	if t == nil {
 		return Target{}, nil // unknown, or gone: the server says so
 	}
-	return Target{Definition: definition(NamedTool{name, t}, t.TabTitle()), Tool: t, Arguments: args, Direct: true}, nil
+	return Target{Definition: NamedTool{name, t}.definition(), Tool: t, Arguments: args, Direct: true}, nil
 }
 
 // Envelope is the arguments of webmcp_call for a target that was not called directly.

@@ -52,6 +52,15 @@ func TestCallStaysWithItsTarget(t *testing.T) {
 	if !targets[1].Direct {
 		t.Error("a call under the tool's own name is not direct")
 	}
+	if targets[0].Definition != targets[1].Definition {
+		t.Error("the definition of an unchanged tool was made twice")
+	}
+	p.Eval(t, "document.title = 'another'")
+	r.await(t, "the title", func() bool { return strings.Contains(text(r.call(t, "webmcp_tabs", nil)), `"another"`) })
+	wantText(t, r.call(t, "pay", map[string]any{"n": 2}), false, "a2")
+	if now := targets[2].Definition; now == targets[1].Definition || now.Meta["aster/tabTitle"] != "another" {
+		t.Errorf("in a tab of another title the definition is %+v", now)
+	}
 	wantText(t, r.call(t, "webmcp_call", envelope("hidden")), true, "no open page has a tool")
 	for _, name := range []string{"webmcp_call", "pay"} {
 		between = func() {

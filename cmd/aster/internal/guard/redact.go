@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"unicode/utf8"
 )
 
 // redacted stands where a secret was.
@@ -112,7 +113,7 @@ func (r *Redactor) String(s string) string {
 		}
 	}
 	for _, p := range secretPatterns {
-		if len(s) < p.least || p.hint != "" && !strings.Contains(s, p.hint) {
+		if p.hint != "" && !strings.Contains(s, p.hint) || p.words != nil && !hasAny(s, p.words) {
 			continue
 		}
 		s = p.re.get().ReplaceAllString(s, p.with)
@@ -178,32 +179,55 @@ func secretKey(k string) bool {
 	return strings.HasSuffix(plain, "token") || plain == "pin" || plain == "otp" || plain == "pwd" || plain == "auth"
 }
 
-// secretPatterns find what looks like a secret wherever it stands. hint, where there is
-// one, is part of every match and quick to look for; least is the bytes of the shortest
-// match where there is none.
+// hasAny reports whether s may hold one of these words of lower-case letters, in either
+// case. Beyond ASCII there are letters that a pattern takes for one of them, as the Kelvin
+// sign for k: where s holds any such it may.
+func hasAny(s string, words []string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return true
+		}
+		for _, w := range words {
+			if s[i]|0x20 == w[0] && len(s)-i >= len(w) && strings.EqualFold(s[i:i+len(w)], w) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Words of which each match of a pattern holds one.
+var (
+	schemeWords = []string{"bearer", "basic"}
+	secretWords = []string{"key", "token", "secret", "passw"}
+)
+
+// secretPatterns find what looks like a secret wherever it stands. What is quick to look
+// for comes first: hint, where there is one, is part of every match, and so is one of
+// words.
 var secretPatterns = []struct {
 	name, hint string
 	re         *pattern
 	with       string
-	least      int
+	words      []string
 }{
-	{"private key", "PRIVATE KEY", lazy(`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`), redacted, 0},
-	{"GitHub token", "gh", lazy(`\bgh[pousr]_[A-Za-z0-9]{20,}`), redacted, 0},
-	{"GitHub token", "github_pat_", lazy(`\bgithub_pat_[A-Za-z0-9_]{20,}`), redacted, 0},
-	{"GitLab token", "glpat-", lazy(`\bglpat-[A-Za-z0-9_-]{16,}`), redacted, 0},
-	{"API key", "sk-", lazy(`\bsk-[A-Za-z0-9_-]{16,}`), redacted, 0},
-	{"Stripe key", "k_", lazy(`\b[srp]k_(?:live|test)_[A-Za-z0-9]{10,}`), redacted, 0},
-	{"Slack token", "xox", lazy(`\bxox[abeoprs]-[A-Za-z0-9-]{10,}`), redacted, 0},
-	{"AWS key", "AKIA", lazy(`\bAKIA[A-Z0-9]{16}\b`), redacted, 0},
-	{"AWS key", "ASIA", lazy(`\bASIA[A-Z0-9]{16}\b`), redacted, 0},
-	{"Google key", "AIza", lazy(`\bAIza[A-Za-z0-9_-]{30,}`), redacted, 0},
-	{"Google token", "ya29.", lazy(`\bya29\.[A-Za-z0-9_-]{20,}`), redacted, 0},
-	{"npm token", "npm_", lazy(`\bnpm_[A-Za-z0-9]{30,}`), redacted, 0},
-	{"Hugging Face token", "hf_", lazy(`\bhf_[A-Za-z0-9]{30,}`), redacted, 0},
-	{"JSON web token", "eyJ", lazy(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`), redacted, 0},
-	{"password in a URL", "://", lazy(`(\b[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@"']*:)[^\s/@"']+@`), "${1}" + redacted + "@", 0},
-	{"bearer token", "", lazy(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/-]{12,}=*`), "${1} " + redacted, 18},
-	{"secret", "", lazy(`(?i)\b((?:api[_-]?key|access[_-]?token|auth[_-]?token|client[_-]?secret|password|passwd|secret)["']?\s*[=:]\s*["']?)[^\s"'&,;{}\[\]]{6,}`), "${1}" + redacted, 13},
+	{"private key", "PRIVATE KEY", lazy(`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`), redacted, nil},
+	{"GitHub token", "gh", lazy(`\bgh[pousr]_[A-Za-z0-9]{20,}`), redacted, nil},
+	{"GitHub token", "github_pat_", lazy(`\bgithub_pat_[A-Za-z0-9_]{20,}`), redacted, nil},
+	{"GitLab token", "glpat-", lazy(`\bglpat-[A-Za-z0-9_-]{16,}`), redacted, nil},
+	{"API key", "sk-", lazy(`\bsk-[A-Za-z0-9_-]{16,}`), redacted, nil},
+	{"Stripe key", "k_", lazy(`\b[srp]k_(?:live|test)_[A-Za-z0-9]{10,}`), redacted, nil},
+	{"Slack token", "xox", lazy(`\bxox[abeoprs]-[A-Za-z0-9-]{10,}`), redacted, nil},
+	{"AWS key", "AKIA", lazy(`\bAKIA[A-Z0-9]{16}\b`), redacted, nil},
+	{"AWS key", "ASIA", lazy(`\bASIA[A-Z0-9]{16}\b`), redacted, nil},
+	{"Google key", "AIza", lazy(`\bAIza[A-Za-z0-9_-]{30,}`), redacted, nil},
+	{"Google token", "ya29.", lazy(`\bya29\.[A-Za-z0-9_-]{20,}`), redacted, nil},
+	{"npm token", "npm_", lazy(`\bnpm_[A-Za-z0-9]{30,}`), redacted, nil},
+	{"Hugging Face token", "hf_", lazy(`\bhf_[A-Za-z0-9]{30,}`), redacted, nil},
+	{"JSON web token", "eyJ", lazy(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`), redacted, nil},
+	{"password in a URL", "@", lazy(`(\b[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@"']*:)[^\s/@"']+@`), "${1}" + redacted + "@", nil},
+	{"bearer token", "", lazy(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/-]{12,}=*`), "${1} " + redacted, schemeWords},
+	{"secret", "", lazy(`(?i)\b((?:api[_-]?key|access[_-]?token|auth[_-]?token|client[_-]?secret|password|passwd|secret)["']?\s*[=:]\s*["']?)[^\s"'&,;{}\[\]]{6,}`), "${1}" + redacted, secretWords},
 }
 
 // findSecret names the kind of secret that s seems to hold, "" if none.

@@ -48,6 +48,7 @@ type Log struct {
 	mu     sync.Mutex
 	file   LogFile // nil before the first entry and after Close
 	torn   bool    // the last write may not have ended its line
+	whole  int64   // the file's size after the last write, which ended its line
 	closed bool
 	buf    bytes.Buffer
 }
@@ -166,7 +167,7 @@ func (l *Log) write(e *Entry) error {
 	if err != nil {
 		return fmt.Errorf("audit log: %w", err)
 	}
-	if l.torn || endsTorn(l.file, size) { // by this process or by another that died
+	if l.torn || size != l.whole && endsTorn(l.file, size) { // by this process or by another that died
 		line = append([]byte("\n"), line...)
 	}
 	n, err := l.file.Write(line)
@@ -175,8 +176,10 @@ func (l *Log) write(e *Entry) error {
 	}
 	l.torn = err != nil && (l.torn || n > 0)
 	if err != nil {
+		l.whole = 0
 		return fmt.Errorf("audit log: %w", err)
 	}
+	l.whole = size + int64(n)
 	return nil
 }
 
@@ -238,7 +241,7 @@ func (l *Log) follow() (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.file, l.torn = f, false
+	l.file, l.torn, l.whole = f, false, 0
 	return f.Stat()
 }
 
