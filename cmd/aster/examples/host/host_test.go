@@ -174,4 +174,15 @@ func TestHost(t *testing.T) {
 			}
 		})
 	}
+
+	for want, env := range map[string][]string{
+		"host: no model: set OPENAI_BASE_URL": {"OPENAI_BASE_URL=", "MODEL=fake"},
+		"host: no question":                   {"OPENAI_BASE_URL=http://127.0.0.1:9", "MODEL=fake"},
+	} {
+		cmd := exec.Command(exe)
+		cmd.Env = append(os.Environ(), env...)
+		if out, err := cmd.CombinedOutput(); err == nil || !strings.HasPrefix(string(out), want) {
+			t.Errorf("started without it: %v, %s, want %q", err, out, want)
+		}
+	}
 }

@@ -45,6 +45,13 @@ func run(ctx context.Context) error {
 		return err
 	})
 	flag.Parse()
+	m, err := modelFromEnvironment()
+	if err != nil {
+		return err
+	}
+	if flag.NArg() == 0 {
+		return errors.New("no question: write it behind the flags")
+	}
 	own, end, err := inProcess(ctx, *browser)
 	if err != nil {
 		return err
@@ -66,7 +73,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	c := &chatLoop{
-		model:    modelFromEnvironment(),
+		model:    m,
 		injector: injector,
 		guard:    &guard{next: set, trusted: []string{"web/"}, in: bufio.NewReader(os.Stdin), out: os.Stderr},
 		refresh:  set.Catalog,

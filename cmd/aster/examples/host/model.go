@@ -24,8 +24,13 @@ type model struct {
 	url, key, name string
 }
 
-func modelFromEnvironment() model {
-	return model{url: os.Getenv("OPENAI_BASE_URL"), key: os.Getenv("OPENAI_API_KEY"), name: os.Getenv("MODEL")}
+// modelFromEnvironment is the model that the variables name; a local one may want no key.
+func modelFromEnvironment() (model, error) {
+	m := model{url: os.Getenv("OPENAI_BASE_URL"), key: os.Getenv("OPENAI_API_KEY"), name: os.Getenv("MODEL")}
+	if m.url == "" || m.name == "" {
+		return m, errors.New("no model: set OPENAI_BASE_URL, such as https://api.openai.com/v1, MODEL and, if it wants one, OPENAI_API_KEY")
+	}
+	return m, nil
 }
 
 // reply is what the model says: text, or calls of tools.

@@ -260,7 +260,7 @@ func configCheckRun(o *configSource) error {
 		return &codeError{code: ExitFailed}
 	}
 	if !o.json {
-		fmt.Fprintf(o.env.Stdout, "ok       %d servers, %d warnings\n", len(c.Servers), len(warnings))
+		fmt.Fprintf(o.env.Stdout, "ok       %s, %s\n", number(len(c.Servers), "server"), number(len(warnings), "warning"))
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -105,4 +106,12 @@ func (e *Env) stateDir() (string, error) {
 		return "", errNoState
 	}
 	return filepath.Join(e.Home, ".aster"), nil
+}
+
+// number is a count of things whose plural has an s.
+func number(n int, of string) string {
+	if n != 1 {
+		of += "s"
+	}
+	return fmt.Sprintf("%d %s", n, of)
 }

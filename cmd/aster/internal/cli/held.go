@@ -124,10 +124,8 @@ func printRules(b *strings.Builder, rules []ruleEntry) {
 			fmt.Fprintf(b, ": matches nothing; %s", r.Hint)
 		case r.Unmatched:
 			b.WriteString(": matches nothing")
-		case r.HoldsBack == 1:
-			b.WriteString(": holds back 1 tool")
-		case r.HoldsBack > 1:
-			fmt.Fprintf(b, ": holds back %d tools", r.HoldsBack)
+		case r.HoldsBack > 0:
+			b.WriteString(": holds back " + number(r.HoldsBack, "tool"))
 		}
 		b.WriteString("\n")
 		if r.Fix != "" {

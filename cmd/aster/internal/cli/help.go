@@ -46,8 +46,8 @@ func (a *app) helpRun(root *cobra.Command, args []string) error {
 	cmd, rest, err := root.Find(args)
 	takes := cmd != root && strings.Contains(cmd.Use, " ") // its arguments may stand there, too
 	found := err == nil && (len(rest) == 0 || takes)
-	if len(args) == 1 {
-		text, err := a.topicText(args[0])
+	if len(args) > 0 {
+		text, err := a.topicText(strings.Join(args, "-")) // exit codes is exit-codes
 		if err != nil {
 			return err
 		}

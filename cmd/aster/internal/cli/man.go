@@ -21,11 +21,15 @@ type manOptions struct {
 func (a *app) manCommand() *cobra.Command {
 	o := &manOptions{app: a}
 	cmd := &cobra.Command{
-		Use: "man [--markdown | DIRECTORY]", Short: "Write the man pages into a directory", Hidden: true,
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return manRun(o, cmd.Root(), args) },
+		Use: "man DIRECTORY", Short: "Write the man pages into a directory",
+		Long: `Writes a page for each command (section 1) and for each topic of help (section 7) into a
+directory, which it creates.`,
+		Example: "  aster man man && man ./man/aster.1",
+		Args:    cobra.MaximumNArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return manRun(o, cmd.Root(), args) },
 	}
 	cmd.Flags().BoolVar(&o.markdown, "markdown", false, "print every command with its flags as Markdown instead")
+	cmd.Flags().Lookup("markdown").Hidden = true // for the topic "commands"
 	return cmd
 }
 

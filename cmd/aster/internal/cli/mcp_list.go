@@ -121,7 +121,7 @@ func listRun(ctx context.Context, o *listOptions) error {
 		if s.Live != nil {
 			state = s.Live.State
 			if s.Live.Tools > 0 || state == "connected" {
-				state += fmt.Sprintf(", %d tools", s.Live.Tools)
+				state += ", " + number(s.Live.Tools, "tool")
 			}
 		}
 		fmt.Fprintf(&b, "%-*s  %-15s  %s\n", width, s.Name, s.Transport, state)

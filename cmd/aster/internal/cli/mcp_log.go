@@ -231,7 +231,7 @@ func approveRun(o *approveOptions, pattern string) error {
 	if o.forget {
 		n, err := pins.Forget(pattern)
 		if err == nil {
-			fmt.Fprintf(o.env.Stdout, "forgot %d servers\n", n)
+			fmt.Fprintf(o.env.Stdout, "forgot %s\n", number(n, "server"))
 		}
 		return err
 	}
