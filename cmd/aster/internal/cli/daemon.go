@@ -212,6 +212,7 @@ func (a *app) daemonRun(ctx context.Context, dir string, idle time.Duration) err
 	if err != nil {
 		return err
 	}
+	defer settle()()
 	err = daemon.Run(ctx, &daemon.Options{
 		Paths: paths, Version: thisBuild().Version, Logger: log, Idle: idle, Hide: hideByRules, Middleware: host.Recover(log),
 		Open: func(want *daemon.Attach) (*webmcp.BrowserOptions, error) {

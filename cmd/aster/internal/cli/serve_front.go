@@ -61,6 +61,7 @@ func (a *app) serveFront(ctx context.Context, fo *frontOptions, o *host.SessionO
 		return err
 	}
 	defer f.Close()
+	defer settle()()
 	l, serving, err := fo.http.listen(ctx, a)
 	if err != nil {
 		return err

@@ -89,6 +89,7 @@ func serveGatewayRun(ctx context.Context, o *serveGatewayOptions, args []string)
 	if o.env.Terminal && l == nil {
 		fmt.Fprintln(o.env.Stderr, `aster: waiting for an MCP client on stdin. To see the servers, run "aster mcp list"; to leave, press Ctrl-C.`)
 	}
+	defer settle()()
 	wait, cancel := context.WithTimeout(ctx, host.StartWait)
 	s.Start(wait)
 	cancel()
