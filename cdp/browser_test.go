@@ -157,6 +157,39 @@ func TestEveryTargetIsReleased(t *testing.T) {
 	}
 }
 
+// A session that the browser tells of twice goes on.
+func TestAttachedTwice(t *testing.T) {
+	rec := newRecorder(nil)
+	_, c := dialFake(t, obliging, rec)
+	for _, kind := range []string{"page", "iframe"} {
+		attachFake(c, kind, "T"+kind, kind, "https://a.example/", false)
+		attachFake(c, kind, "T"+kind, kind, "https://a.example/", false)
+	}
+	attachFake(c, "last", "Tlast", "page", "https://b.example/", false)
+	rec.await(t, "attached last")
+	rec.mu.Lock()
+	log := slices.Clone(rec.log)
+	rec.mu.Unlock()
+	if want := []string{"attached page", "attached iframe", "attached last"}; !slices.Equal(log, want) {
+		t.Errorf("the handler was told %q, want %q", log, want)
+	}
+	// What is sent for the last one comes after all that was sent for the others.
+	sent := func() (methods []string) {
+		for _, m := range c.Messages() {
+			methods = append(methods, m.SessionID+" "+m.Method)
+		}
+		return methods
+	}
+	for deadline := time.Now().Add(10 * time.Second); !slices.Contains(sent(), "last Runtime.enable"); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the last session is not enabled: %q", sent())
+		}
+	}
+	if slices.Contains(sent(), " Target.detachFromTarget") {
+		t.Errorf("a session was given up: %q", sent())
+	}
+}
+
 func TestOrderAndAnswers(t *testing.T) {
 	rec := newRecorder(nil)
 	b, c := dialFake(t, obliging, rec)

@@ -209,6 +209,9 @@ func (b *Browser) targetInfo(info *target.Info) {
 // attached sets a new session up. Nothing is waited for: the commands are queued in
 // order, and a target that the browser holds is let go after them on every path.
 func (b *Browser) attached(parent *Session, e *target.EventAttachedToTarget) {
+	if b.targets.sessions[e.SessionID] != nil {
+		return // told twice; a detach would end the one that is there
+	}
 	s := &Session{b: b, id: e.SessionID, info: *e.TargetInfo, held: e.WaitingForDebugger}
 	if parent != b.root {
 		s.parent = parent
