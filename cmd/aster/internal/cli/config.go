@@ -2,9 +2,7 @@ package cli
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -101,27 +99,11 @@ func (o *configSource) run(f func() error) error {
 	if err == nil || !o.json {
 		return err
 	}
-	type fault struct {
-		Code    string `json:"code"`
-		Message string `json:"message"`
-		Hint    string `json:"hint,omitempty"`
-	}
-	e := fault{Code: "failed", Message: err.Error()}
-	var file *config.FileError
-	var usage *usageError
-	switch {
-	case errors.As(err, &file):
-		e = fault{"invalid_config", fmt.Sprintf("%s: %s", file.Place, file.Text), file.Hint}
-	case errors.As(err, &usage):
-		e.Code = "usage"
-	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(map[string]fault{"error": e}); err != nil {
+	var quiet *codeError
+	if errors.As(err, &quiet) && quiet.err == nil { // all is said
 		return err
 	}
-	if _, err := o.env.Stderr.Write(escapeControls(b.Bytes())); err != nil {
+	if err := o.env.printFault(err); err != nil {
 		return err
 	}
 	return &codeError{code: exitCode(context.Background(), err)}

@@ -2,10 +2,14 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/aster-mcp/aster/cmd/aster/internal/config"
 )
 
 // printJSON prints a value for programs. A terminal may be behind them, so controls that
@@ -61,4 +65,35 @@ func utf16Pair(r rune) (high, low rune) {
 	}
 	r -= 0x10000
 	return 0xd800 + r>>10, 0xdc00 + r&0x3ff
+}
+
+// A fault is an error as it is printed with --json. Its code is one of the words below, and
+// stays what it is.
+type fault struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+// faultCodes are the codes of errors by their exit code; any other is "failed".
+var faultCodes = map[int]string{ExitUsage: "usage", ExitNoBrowser: "no_browser", ExitRefused: "refused", ExitInterrupted: "interrupted"}
+
+// printFault prints an error as JSON.
+func (e *Env) printFault(err error) error {
+	f := fault{Code: "failed", Message: err.Error()}
+	if code := faultCodes[exitCode(context.Background(), err)]; code != "" {
+		f.Code = code
+	}
+	var file *config.FileError
+	if errors.As(err, &file) {
+		f = fault{"invalid_config", fmt.Sprintf("%s: %s", file.Place, file.Text), file.Hint}
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(map[string]fault{"error": f}); err != nil {
+		return err
+	}
+	_, err = e.Stderr.Write(escapeControls(b.Bytes()))
+	return err
 }

@@ -147,13 +147,14 @@ func (o *enableOptions) checkServer(name string) error {
 	return nil
 }
 
+// unknownServer is the usage error of a name that no file declares.
 func unknownServer(c *config.Config, name string) error {
 	known := builtinNames()
 	for _, s := range c.Servers {
 		known = append(known, s.Name)
 	}
 	slices.Sort(known)
-	return fmt.Errorf("no file declares a server %q; known: %s", name, strings.Join(known, ", "))
+	return usagef("no file declares a server %q; known: %s", name, strings.Join(known, ", "))
 }
 
 // toolRun puts a pattern into the deny list or takes it out.

@@ -77,7 +77,11 @@ func listRun(ctx context.Context, o *listOptions) error {
 		if o.json {
 			return printJSON(o.env, append([]guard.Change{}, pins.Changes()...))
 		}
-		return o.printChanges(pins.Changes())
+		changes := pins.Changes()
+		if len(changes) == 0 {
+			return o.env.printLines("no tool waits for approval\n")
+		}
+		return o.printChanges(changes)
 	}
 	c, _, err := o.load()
 	if err != nil {

@@ -175,12 +175,14 @@ func statsRun(o *recordOptions) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "calls      %d%s\n", st.Calls, counted(st.Outcomes))
 	fmt.Fprintf(&b, "asked      %d, refused by you %d\n", st.Asked, st.Refused)
-	fmt.Fprintf(&b, "denied by %s\n", counted(st.DeniedBy))
+	if len(st.DeniedBy) > 0 {
+		fmt.Fprintf(&b, "denied by %s\n", counted(st.DeniedBy))
+	}
 	fmt.Fprintf(&b, "searches   %d, empty %d\n", st.Searches, st.EmptySearches)
 	fmt.Fprintf(&b, "described  %d, called after it %d\n", st.Described, st.DescribedCalls)
 	fmt.Fprintf(&b, "prompt     %d of %d tokens; all descriptions would take %d\n", st.PromptTokens, st.BudgetTokens, st.ManifestTokens)
 	for _, t := range st.Tools {
-		fmt.Fprintf(&b, "%6d  %s  p50 %v  p95 %v%s\n", t.Calls, t.ID, t.P50.Round(time.Millisecond), t.P95.Round(time.Millisecond), counted(t.Outcomes))
+		fmt.Fprintf(&b, "%6d  %s  p50 %.0f ms  p95 %.0f ms%s\n", t.Calls, t.ID, t.P50MS, t.P95MS, counted(t.Outcomes))
 	}
 	return o.env.printLines(b.String())
 }

@@ -44,7 +44,7 @@ func restartRun(o *configSource, name string) error {
 	case slices.Contains(builtinNames(), name):
 		return usagef("%s runs inside aster, and keeps nothing to start anew: restart the client", name)
 	case s == nil:
-		return &usageError{unknownServer(c, name), "aster help mcp restart"}
+		return unknownServer(c, name)
 	case s.Disabled:
 		return usagef("the server %s is disabled by %s: aster mcp enable %s", name, s.DisabledBy, name)
 	}

@@ -157,7 +157,7 @@ func (o *sessionOptions) servable(c *config.Config, name string) error {
 		}
 	}
 	if c.Server(name) == nil && !slices.Contains(builtinNames(), name) {
-		return &usageError{unknownServer(c, name), "aster help mcp serve"}
+		return unknownServer(c, name)
 	}
 	return nil
 }

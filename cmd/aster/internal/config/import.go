@@ -56,7 +56,7 @@ func Import(name string, o *ImportOptions) ([]Imported, error) {
 	names := ImportClients()
 	if name != "" {
 		if !slices.Contains(names, name) {
-			return nil, fmt.Errorf("no client %q is known; %s", name, strings.TrimSuffix(nearest(name, names)+" known: "+strings.Join(names, ", "), " "))
+			return nil, fmt.Errorf("no client %q is known; %s", name, strings.TrimSpace(nearest(name, names)+" known: "+strings.Join(names, ", ")))
 		}
 		names = []string{name}
 	}

@@ -138,7 +138,7 @@ func parseEntry(line []byte) *Entry {
 // still running, or whose process died.
 type Record struct {
 	Entry
-	Ended bool
+	Ended bool `json:"ended"`
 }
 
 // maxOpenCalls bounds the calls that Records holds open at once; older ones are yielded

@@ -13,7 +13,9 @@ import (
 // Stats are figures over a log: how often tools are called and how calls end, whether
 // searches find something and descriptions lead to calls, and what the prompt costs.
 type Stats struct {
-	From, To time.Time // of the first and the last entry; zero if there is none
+	// Of the first and the last entry; zero if there is none.
+	From time.Time `json:"from,omitzero"`
+	To   time.Time `json:"to,omitzero"`
 
 	Calls    int             `json:"calls"` // all but those of outcome asking, which come again
 	Outcomes map[Outcome]int `json:"outcomes"`
@@ -42,8 +44,8 @@ type ToolStats struct {
 	ID       bridge.ToolID   `json:"id"`
 	Calls    int             `json:"calls"`
 	Outcomes map[Outcome]int `json:"outcomes"`
-	P50      time.Duration   `json:"p50"`
-	P95      time.Duration   `json:"p95"`
+	P50MS    float64         `json:"p50Ms"` // milliseconds
+	P95MS    float64         `json:"p95Ms"`
 	Bytes    int64           `json:"bytes"` // of all results
 	times    []float64
 }
@@ -149,7 +151,7 @@ func (s *Stats) call(r *Record, tools map[bridge.ToolID]*ToolStats) {
 func (s *Stats) finish(tools map[bridge.ToolID]*ToolStats) {
 	for _, t := range tools {
 		slices.Sort(t.times)
-		t.P50, t.P95 = percentile(t.times, 50), percentile(t.times, 95)
+		t.P50MS, t.P95MS = percentile(t.times, 50), percentile(t.times, 95)
 	}
 	s.Tools = nil
 	for _, t := range slices.SortedFunc(maps.Values(tools), func(a, b *ToolStats) int {
@@ -160,10 +162,10 @@ func (s *Stats) finish(tools map[bridge.ToolID]*ToolStats) {
 }
 
 // percentile is the nearest-rank percentile of sorted milliseconds.
-func percentile(sorted []float64, p int) time.Duration {
+func percentile(sorted []float64, p int) float64 {
 	if len(sorted) == 0 {
 		return 0
 	}
 	i := (len(sorted)*p+99)/100 - 1
-	return time.Duration(sorted[max(i, 0)] * float64(time.Millisecond))
+	return sorted[max(i, 0)]
 }
