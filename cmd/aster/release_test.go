@@ -5,8 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/goccy/go-yaml"
 )
 
 // fileText reads a file of the repository.
@@ -95,5 +98,47 @@ func TestRegistryEntry(t *testing.T) {
 	}
 	if n := len(s.Description); n == 0 || n > 100 {
 		t.Errorf("the description has %d characters; the registry takes 1 to 100", n)
+	}
+}
+
+// TestReleaseRuns holds the workflows and the release's hooks to programs that are there, and
+// to the targets that the formula names.
+func TestReleaseRuns(t *testing.T) {
+	config := fileText(t, ".goreleaser.yaml")
+	texts := map[string]string{".goreleaser.yaml": config}
+	for _, name := range []string{"release.yml", "test.yml"} {
+		texts[name] = fileText(t, ".github/workflows/"+name)
+	}
+	for name, text := range texts {
+		var parsed map[string]any
+		if err := yaml.Unmarshal([]byte(text), &parsed); err != nil || len(parsed) == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, at := range regexp.MustCompile(`(?:^|\s)(\.?/?(?:\.ci|\.github|cmd|bridge|shortcuts)/[\w./-]+)`).FindAllStringSubmatch(text, -1) {
+			file := filepath.Join("..", "..", filepath.FromSlash(strings.TrimSuffix(at[1], "/...")))
+			info, err := os.Stat(file)
+			if err != nil {
+				t.Errorf("%s names %s, which is not there", name, at[1])
+			} else if strings.HasPrefix(at[1], ".ci/") && !strings.HasSuffix(at[1], ".go") && runtime.GOOS != "windows" && info.Mode()&0o111 == 0 {
+				t.Errorf("%s runs %s, which is no program", name, at[1])
+			}
+		}
+	}
+	formula := fileText(t, ".github/release/aster.rb.tmpl")
+	var targets struct {
+		Builds []struct{ GOOS, GOARCH []string }
+	}
+	if err := yaml.Unmarshal([]byte(config), &targets); err != nil || len(targets.Builds) != 1 {
+		t.Fatalf("%d builds: %v", len(targets.Builds), err)
+	}
+	for _, system := range targets.Builds[0].GOOS {
+		for _, arch := range targets.Builds[0].GOARCH {
+			if archive := "aster_VERSION_" + system + "_" + arch + ".tar.gz"; system != "windows" && !strings.Contains(formula, archive) {
+				t.Errorf("the formula lacks %s", archive)
+			}
+		}
+	}
+	if got := strings.Count(formula, "/releases/download/"); got != 4 {
+		t.Errorf("the formula has %d archives, want 4", got)
 	}
 }
