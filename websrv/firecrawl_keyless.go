@@ -15,7 +15,7 @@ type firecrawlKeyless struct {
 const firecrawlKeylessCalls = 2
 
 func newFirecrawlKeyless(n *network, o *Options) *firecrawlKeyless {
-	return &firecrawlKeyless{api{net: n, name: "Firecrawl (keyless)", base: o.baseURL(idFirecrawl), ipv4: true, secrets: o.Keys.secrets(), refine: refineFirecrawlKeyless}, make(chan struct{}, firecrawlKeylessCalls)}
+	return &firecrawlKeyless{api{net: n, name: "Firecrawl (keyless)", base: o.baseURL(idFirecrawlKeyless), ipv4: true, secrets: o.Keys.secrets(), refine: refineFirecrawlKeyless}, make(chan struct{}, firecrawlKeylessCalls)}
 }
 
 func (*firecrawlKeyless) Name() string { return "Firecrawl (keyless)" }

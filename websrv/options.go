@@ -55,7 +55,7 @@ func defaultBaseURL(id string) string {
 		return "https://api.perplexity.ai"
 	case idContextDev:
 		return "https://api.context.dev/v1"
-	case idFirecrawl:
+	case idFirecrawl, idFirecrawlKeyless:
 		return "https://api.firecrawl.dev"
 	case idBrowserbase:
 		return "https://api.browserbase.com"
@@ -93,7 +93,8 @@ type Options struct {
 	// Keys of hosted providers. One that is set brings its provider into the chains.
 	Keys Keys
 	// BaseURLs replace the addresses of hosted providers, by ID; "duckduckgo-lite" is the
-	// second of DuckDuckGo's pages. Keys are sent there and nowhere else.
+	// second of DuckDuckGo's pages, and "firecrawl-keyless" is where "firecrawl" is unless it
+	// is named. Keys are sent there and nowhere else.
 	BaseURLs map[string]string
 	// Order names providers by ID that come first in the chain of a tool, in this order; the
 	// rest follows in its default order. The key is the tool's name.
@@ -209,6 +210,9 @@ func (o *Options) normalise() error {
 		}
 	}
 	for id, base := range o.BaseURLs {
+		if defaultBaseURL(id) == "" && slices.Contains(ProviderIDs(), id) {
+			return fmt.Errorf("base URL of %s: it has none, it runs on this machine", id)
+		}
 		if defaultBaseURL(id) == "" {
 			return fmt.Errorf("base URL: %w", unknownProvider(id))
 		}
@@ -227,6 +231,9 @@ func unknownProvider(id string) error {
 // baseURL is where a provider is, without a slash at its end.
 func (o *Options) baseURL(id string) string {
 	base := o.BaseURLs[id]
+	if base == "" && id == idFirecrawlKeyless { // the same service, without the key
+		base = o.BaseURLs[idFirecrawl]
+	}
 	if base == "" {
 		base = defaultBaseURL(id)
 	}

@@ -247,25 +247,6 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-func TestPictureFits(t *testing.T) {
-	for format, size := range map[string]image.Point{"png": {660, 600}, "jpeg": {1_100, 900}} {
-		p, err := decodePicture(noise(t, size.X, size.Y, format))
-		if err != nil {
-			t.Fatal(err)
-		}
-		small, err := p.fit()
-		if err != nil || len(small.Data) > maxShotBytes || small.MIME != "image/"+format || len(small.Warnings) != 1 {
-			t.Errorf("%s: %v, %d bytes", format, err, len(small.Data))
-		}
-		if cfg, _, err := image.DecodeConfig(bytes.NewReader(small.Data)); err != nil || cfg.Width != small.Width || cfg.Height != small.Height {
-			t.Errorf("%s: %v, %+v", format, err, cfg)
-		}
-	}
-	if _, err := decodePicture([]byte("GIF89a not")); !errors.Is(err, ErrUnavailable) {
-		t.Errorf("no picture: %v", err)
-	}
-}
-
 func TestRetryAfter(t *testing.T) {
 	now := time.Date(2026, 12, 2, 12, 0, 0, 0, time.UTC)
 	for value, want := range map[string]time.Duration{"": 0, "7": 7 * time.Second, "0.5": 500 * time.Millisecond, "-1": 0, "NaN": 0, "inf": maxRest, "999999999": maxRest, "soon": 0,
@@ -290,6 +271,27 @@ func TestKeysAreNotPrinted(t *testing.T) {
 	half := Keys{CloudflareToken: "key-cloudflare", Exa: "  "}
 	if s := half.trimmed().String(); s != "keys of []" {
 		t.Errorf("half a pair and a blank: %s", s)
+	}
+}
+
+// TestEveryHostedProviderMoves checks that each provider takes a base URL, or says that it runs here.
+func TestEveryHostedProviderMoves(t *testing.T) {
+	for _, id := range append(ProviderIDs(), idDuckDuckGoLite) {
+		o := &Options{BaseURLs: map[string]string{id: "http://moved.example"}}
+		s, err := NewServer(o)
+		if here := id == idHTTP || id == idLocal || id == idChromium; here != (err != nil) || here && !strings.Contains(err.Error(), "runs on this machine") {
+			t.Errorf("%s: %v", id, err)
+		}
+		if err == nil {
+			s.Close()
+			if got := o.baseURL(id); got != "http://moved.example" {
+				t.Errorf("%s is at %s", id, got)
+			}
+		}
+	}
+	o := &Options{BaseURLs: map[string]string{idFirecrawl: "http://moved.example"}}
+	if got := o.baseURL(idFirecrawlKeyless); got != "http://moved.example" {
+		t.Errorf("without a key Firecrawl is at %s", got)
 	}
 }
 
