@@ -246,7 +246,7 @@ func TestCacheOnDisk(t *testing.T) {
 		fmt.Fprint(rw, "body of ", r.URL.Path)
 	}))
 	w.resolve("private.example", "10.0.0.1")
-	w.routes["10.0.0.1:80"] = s.Listener.Addr().String()
+	w.connect("10.0.0.1:80", s.Listener.Addr().String())
 	o := networkOptions{CacheDir: dir, AllowPrivate: []string{"private.example"}}
 	ask := func(n *network, url string) bool {
 		t.Helper()

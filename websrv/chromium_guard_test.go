@@ -95,12 +95,11 @@ func attack(fetched, urls []string) http.HandlerFunc {
 func TestRedirectsInsideChromium(t *testing.T) {
 	needChromium(t)
 	t.Parallel()
-	tr := newTrap(t)
-	w := insideWeb(t)
+	b := insideBrowser.open(t)
+	tr, w, n := newTrap(t), b.w, b.n
 	w.host("redirect.example", http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		redirector(r.URL.Query().Get("to"), r.URL.Query().Get("how"))(rw, r)
 	}))
-	n := w.open(networkOptions{HighPorts: true})
 	targets := append([]string{"http://127.0.0.1:" + tr.port + "/", "file:///etc/passwd", "https://localhost:" + tr.port + "/", "http://169.254.169.254/"}, insideTargets...)
 	type redirect struct{ url, how string }
 	var urls []string
@@ -116,7 +115,7 @@ func TestRedirectsInsideChromium(t *testing.T) {
 			}
 		}
 	}
-	sideBySide(len(pages), func(i int) {
+	b.sideBySide(len(pages), func(i int) {
 		u, how := pages[i].url, pages[i].how
 		r, err := n.render(testContext(t, 2*browserTime), u, renderOptions{Timeout: browserTime, Settle: 100 * time.Millisecond})
 		switch {
@@ -127,8 +126,8 @@ func TestRedirectsInsideChromium(t *testing.T) {
 			t.Errorf("%s: got %v, want errBlocked", u, err)
 		}
 	})
-	w.host("attack.example", attack(nil, urls))
-	if _, err := n.render(testContext(t, browserTime), "http://attack.example/", renderOptions{WaitFor: "#done", Timeout: browserTime}); err != nil {
+	w.host("redirects.example", attack(nil, urls))
+	if _, err := n.render(testContext(t, browserTime), "http://redirects.example/", renderOptions{WaitFor: "#done", Timeout: browserTime}); err != nil {
 		t.Fatal(err)
 	}
 	if tr.hits.Load() != 0 {
@@ -140,7 +139,8 @@ func TestRedirectsInsideChromium(t *testing.T) {
 func TestRebindingChromium(t *testing.T) {
 	needChromium(t)
 	t.Parallel()
-	w := newFakeWeb(t)
+	b := insideBrowser.open(t)
+	w, n := b.w, b.n
 	var hits atomic.Int64
 	s := w.host("real.example", http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		hits.Add(1)
@@ -148,9 +148,8 @@ func TestRebindingChromium(t *testing.T) {
 		htmlPage(`<script>let n = 0; setTimeout(async () => { let out = ""; for (let i = 0; i < 3; i++) try { await fetch("/x" + i); out += "in " } catch { out += "out " }
 			document.body.append(Object.assign(document.createElement("p"), {id: "done", textContent: out})) }, 50)</script><body>page`)(rw, r)
 	}))
-	w.answers["rebind.example"] = rebindingAfter(2, "93.184.216.99", "127.0.0.1") // the check before the load looks it up, too
-	w.routes["93.184.216.99:80"] = s.Listener.Addr().String()
-	n := w.open(networkOptions{})
+	w.answer("rebind.example", rebindingAfter(2, "93.184.216.99", "127.0.0.1")) // the check before the load looks it up, too
+	w.connect("93.184.216.99:80", s.Listener.Addr().String())
 	r, err := n.render(testContext(t, browserTime), "http://rebind.example/", renderOptions{WaitFor: "#done", Timeout: browserTime})
 	if err != nil {
 		t.Fatal(err)

@@ -1,11 +1,13 @@
 package websrv
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -186,6 +188,27 @@ func TestChromiumDiesWithItsParent(t *testing.T) {
 		t.Fatalf("no browser ran: %s", text.String())
 	}
 	eventually(t, "no process is left", func() bool { return processesOf(dirs) == 0 })
+}
+
+// waiting is a resolver that does not answer.
+type waiting struct{}
+
+func (waiting) LookupNetIP(ctx context.Context, _, _ string) ([]netip.Addr, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// TestConfiguredTimeoutOfPages checks that the time that is configured for requests is that
+// of pages, too.
+func TestConfiguredTimeoutOfPages(t *testing.T) {
+	n, err := newNetwork(&networkOptions{Chromium: chromiumOff, Timeout: 7 * time.Millisecond, Resolver: waiting{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	if _, err := n.render(testContext(t, time.Minute), "http://slow.example/", renderOptions{}); !errors.Is(err, errTimeout) || !strings.Contains(err.Error(), "7ms") {
+		t.Errorf("got %v, want errTimeout after 7ms", err)
+	}
 }
 
 func TestNoChromium(t *testing.T) {

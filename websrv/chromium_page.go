@@ -31,7 +31,7 @@ const (
 type renderOptions struct {
 	WaitFor   string        // CSS selector that must be in the page; "" waits for none
 	Settle    time.Duration // further wait after that, at most 10 s
-	Timeout   time.Duration // of all; 0 means 30 s
+	Timeout   time.Duration // of all; 0 means that of the network's options
 	UserAgent string        // "" leaves the browser's own
 	Width     int           // viewport, CSS pixels, at most 4096; 0 means 1280
 	Height    int           // at most 4096; 0 means 800
@@ -78,7 +78,7 @@ func (n *network) withTab(ctx context.Context, rawURL string, o renderOptions, s
 	if err != nil {
 		return err
 	}
-	timeout := min(orDefault(o.Timeout, defaultRequestTimeout), topRequestTimeout)
+	timeout := min(orDefault(o.Timeout, n.o.Timeout), topRequestTimeout)
 	late := &netError{errTimeout, u.Host + " was not ready within " + timeout.String()}
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, late)
 	defer cancel()

@@ -27,7 +27,7 @@ func TestCrawlRuns(t *testing.T) {
 			http.NotFound(rw, r)
 		}
 	}))
-	n := w.open(networkOptions{PaceInterval: -1, NoCache: true})
+	n := w.open(networkOptions{PaceInterval: -1, NoCache: true, Timeout: browserTime})
 	for _, tt := range []struct {
 		render  string
 		pages   int

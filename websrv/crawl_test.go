@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -461,30 +460,5 @@ func TestScope(t *testing.T) {
 		if a, b := newScope(start, false).covers(u), newScope(start, true).covers(u); a != tt.exact || b != tt.subdomains {
 			t.Errorf("%s is covered: %v, with subdomains %v; want %v and %v", tt.link, a, b, tt.exact, tt.subdomains)
 		}
-	}
-}
-
-// TestCrawlThousandPages pins the memory and reports the speed, which a busy machine decides.
-func TestCrawlThousandPages(t *testing.T) {
-	base, n := localSite(t, tree(1000, false))
-	var before runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	var peak uint64
-	start := time.Now()
-	res, err := newSiteCrawler(n).crawl(context.Background(), &crawlArgs{URL: base, MaxPages: 1000, MaxDepth: maxDepth(10), TimeoutSeconds: 600}, func(done, _ int, _ string) {
-		if done%50 == 0 {
-			var m runtime.MemStats
-			runtime.ReadMemStats(&m)
-			peak = max(peak, m.HeapAlloc)
-		}
-	})
-	took := time.Since(start)
-	if err != nil || len(res.Pages) != 1000 || res.Next != "" {
-		t.Fatalf("%d pages, error %v", len(res.Pages), err)
-	}
-	t.Logf("%.0f pages/s, heap at most %d MB", 1000/took.Seconds(), peak>>20)
-	if used := int64(peak) - int64(before.HeapAlloc); used > 100<<20 {
-		t.Errorf("the crawl used %d MB, want at most 100", used>>20)
 	}
 }

@@ -42,7 +42,7 @@ func TestMixedAddressesUseThePublic(t *testing.T) {
 	w := newFakeWeb(t)
 	s := w.host("mixed.example", htmlPage("ok"))
 	w.resolve("mixed.example", "10.0.0.1", "93.184.216.77", "::1")
-	w.routes["93.184.216.77:80"] = s.Listener.Addr().String()
+	w.connect("93.184.216.77:80", s.Listener.Addr().String())
 	n := w.open(networkOptions{})
 	if _, err := n.do(testContext(t, time.Minute), &request{URL: "http://mixed.example/"}); err != nil {
 		t.Fatal(err)
@@ -69,8 +69,8 @@ func TestRebindingGoClient(t *testing.T) {
 	s := w.host("real.example", http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Set("Connection", "close") // each request looks the name up anew
 	}))
-	w.answers["rebind.example"] = rebindingAfter(1, "93.184.216.99", "127.0.0.1")
-	w.routes["93.184.216.99:80"] = s.Listener.Addr().String()
+	w.answer("rebind.example", rebindingAfter(1, "93.184.216.99", "127.0.0.1"))
+	w.connect("93.184.216.99:80", s.Listener.Addr().String())
 	n := w.open(networkOptions{NoCache: true})
 	if _, err := n.do(testContext(t, time.Minute), &request{URL: "http://rebind.example/"}); err != nil {
 		t.Fatalf("the public answer: %v", err)

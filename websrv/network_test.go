@@ -19,10 +19,10 @@ import (
 type fakeWeb struct {
 	t       testing.TB
 	mu      sync.Mutex
-	names   map[string][]netip.Addr // guarded by mu
-	answers map[string]func() []netip.Addr
-	routes  map[string]string // ip:port to a server's address; guarded by mu
-	dialed  []string          // guarded by mu
+	names   map[string][]netip.Addr        // guarded by mu
+	answers map[string]func() []netip.Addr // guarded by mu
+	routes  map[string]string              // ip:port to a server's address; guarded by mu
+	dialed  []string                       // guarded by mu
 	n       int
 }
 
@@ -79,6 +79,20 @@ func (w *fakeWeb) route(name, port, to string) {
 		w.names[name] = []netip.Addr{netip.AddrFrom4([4]byte{93, 184, 216, byte(w.n)})}
 	}
 	w.routes[net.JoinHostPort(w.names[name][0].String(), port)] = to
+}
+
+// answer has f say the addresses of a name each time it is looked up.
+func (w *fakeWeb) answer(name string, f func() []netip.Addr) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.answers[name] = f
+}
+
+// connect has connections to address (ip:port) end at to.
+func (w *fakeWeb) connect(address, to string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.routes[address] = to
 }
 
 // resolve gives a name its addresses.

@@ -83,7 +83,7 @@ var ssrfRows = []ssrfRow{
 
 // insideWeb resolves the names of the rows, and its dial fails a test that lets a
 // connection inside through.
-func insideWeb(t *testing.T) *fakeWeb {
+func insideWeb(t testing.TB) *fakeWeb {
 	w := newFakeWeb(t)
 	w.resolve("localhost", "127.0.0.1", "::1")
 	w.resolve("sub.localhost", "127.0.0.1")
@@ -165,7 +165,8 @@ func TestSSRFGo(t *testing.T) {
 func TestSSRFChromium(t *testing.T) {
 	needChromium(t)
 	t.Parallel()
-	w := insideWeb(t)
+	b := insideBrowser.open(t)
+	w, n := b.w, b.n
 	traps, rowURLs := make([]*trap, len(ssrfRows)), make([][]string, len(ssrfRows))
 	var urls, frames []string
 	for i := range ssrfRows {
@@ -176,7 +177,6 @@ func TestSSRFChromium(t *testing.T) {
 	control := newTrap(t) // a host that may be reached, so that the page is known to try
 	w.route("control.example", control.port, "127.0.0.1:"+control.port)
 	w.host("attack.example", attack(urls, append(frames, "https://loop.inside.example:"+traps[0].port+"/", "http://control.example:"+control.port+"/")))
-	n := w.open(networkOptions{HighPorts: true})
 	r, err := n.render(testContext(t, browserTime), "http://attack.example/", renderOptions{WaitFor: "#done", Timeout: browserTime})
 	if err != nil {
 		t.Fatal(err)
