@@ -467,10 +467,10 @@ func TestStats(t *testing.T) {
 	if diff := cmp.Diff(want, s); diff != "" {
 		t.Errorf("stats (-want +got):\n%s", diff)
 	}
-	wantTools := `[{"id":"fs/read","calls":2,"outcomes":{"success":2},"p50":10000000,"p95":10000000,"bytes":14},` +
-		`{"id":"fs/list","calls":1,"outcomes":{"success":1},"p50":10000000,"p95":10000000,"bytes":7},` +
-		`{"id":"fs/rm","calls":1,"outcomes":{"denied":1},"p50":0,"p95":0,"bytes":0},` +
-		`{"id":"gh/x","calls":1,"outcomes":{"denied":1},"p50":0,"p95":0,"bytes":0}]`
+	wantTools := `[{"id":"fs/read","calls":2,"outcomes":{"success":2},"p50Ms":10,"p95Ms":10,"bytes":14},` +
+		`{"id":"fs/list","calls":1,"outcomes":{"success":1},"p50Ms":10,"p95Ms":10,"bytes":7},` +
+		`{"id":"fs/rm","calls":1,"outcomes":{"denied":1},"p50Ms":0,"p95Ms":0,"bytes":0},` +
+		`{"id":"gh/x","calls":1,"outcomes":{"denied":1},"p50Ms":0,"p95Ms":0,"bytes":0}]`
 	if diff := cmp.Diff(wantTools, string(raw)); diff != "" {
 		t.Errorf("tools (-want +got):\n%s", diff)
 	}
