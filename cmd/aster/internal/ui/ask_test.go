@@ -73,9 +73,7 @@ func press(t *testing.T, p *cdptest.Page, tool, word string) {
 	t.Helper()
 	await(t, p, "the button "+word, `(`+button(tool, word)+`) !== undefined`)
 	p.Eval(t, button(tool, word)+`.focus()`)
-	for _, typ := range []string{"keyDown", "keyUp"} {
-		p.Call(t, "Input.dispatchKeyEvent", map[string]any{"type": typ, "key": "Enter", "code": "Enter", "text": "\r", "windowsVirtualKeyCode": 13})
-	}
+	key(t, p, "Enter", "\r", 13)
 }
 
 // Questions of other processes are answered on the page, with the keyboard, and the guard

@@ -25,7 +25,10 @@ func serve(t *testing.T, audit string, builtins ...host.Builtin) string {
 // serveWith is serve with options.
 func serveWith(t *testing.T, o *ui.Options, builtins ...host.Builtin) string {
 	t.Helper()
-	c := config.Default()
+	c := o.Config
+	if c == nil {
+		c = config.Default()
+	}
 	c.Audit.Enabled = false // the session makes no calls
 	s, err := host.NewSession(&host.SessionOptions{Config: c, Builtins: builtins})
 	if err != nil {
