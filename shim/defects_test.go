@@ -79,3 +79,36 @@ func TestOlderBrowser(t *testing.T) {
 		}
 	}
 }
+
+// Why betweenListeners is allowed: however a page has an event dispatched, also by native
+// functions alone, no microtask runs between two of its listeners.
+func TestNoMicrotaskBetweenListeners(t *testing.T) {
+	t.Parallel()
+	p := openPlain(t, server().At("localhost", "/blank"))
+	got := p.EvalString(t, `(async () => {
+	  const ways = {
+	    timer: (f) => setTimeout(f),
+	    microtask: (f) => queueMicrotask(f),
+	    promise: (f) => Promise.resolve().then(f),
+	    task: (f) => scheduler.postTask(f),
+	    message: (f) => { const c = new MessageChannel(); c.port1.onmessage = f; c.port2.postMessage(0); },
+	    abort: (f) => { const c = new AbortController(); c.signal.onabort = f; setTimeout(AbortController.prototype.abort.bind(c)); },
+	  };
+	  const found = [];
+	  for (const name in ways) {
+	    const target = new EventTarget();
+	    const order = await new Promise((done) => {
+	      let order = '';
+	      const add = (x) => { if ((order += x).length === 3) done(order); };
+	      target.addEventListener('x', () => { add('1'); Promise.resolve().then(() => add('m')); });
+	      target.addEventListener('x', () => add('2'));
+	      ways[name](target.dispatchEvent.bind(target, new Event('x')));
+	    });
+	    if (order !== '12m') found.push(name);
+	  }
+	  return found.join();
+	})()`)
+	if got != "" {
+		t.Errorf("microtasks run between the listeners by %s: the shim can do so too", got)
+	}
+}
