@@ -5,10 +5,6 @@ import (
 	"encoding/json"
 	"strconv"
 	"sync/atomic"
-	"time"
-
-	"github.com/chromedp/cdproto/cdp/jsonv2"
-	"github.com/chromedp/cdproto/runtime"
 
 	"github.com/aster-mcp/aster/cdp"
 	"github.com/aster-mcp/aster/shim"
@@ -27,9 +23,6 @@ const (
 	maxListed       = 2_000    // tools of one document in a list
 	maxListedFrames = 500      // frames in a list
 	maxChanges      = 1_000    // toolchange events for one message
-	// pathWait bounds the wait for a frame to say where it is. One that hangs holds up only
-	// those that ask for its tools; one that is slow, on a busy machine, must not be left out.
-	pathWait = 10 * time.Second
 )
 
 // broker is the state of what goes between documents of an attachment's tabs. All of it
@@ -58,6 +51,7 @@ type party struct {
 	allowed bool
 	held    []*shim.Message // waits for the ruling
 	bytes   int             // of them
+	waiting []func()        // run when the ruling is made and held is heard, or the document gone
 	tools   map[string]shim.Tool
 	asked   map[string]string // from the document's ids of runs to ours
 	missed  int               // toolchange events that wait for the ruling
@@ -107,8 +101,13 @@ func (a *attachment) newParty(f *cdp.Frame, api string) *party {
 
 // arrive takes up a document that has shown its api object, and has it judged.
 func (a *attachment) arrive(f *cdp.Frame, api string) {
+	var waiting []func()
 	old := a.broker.parties[f]
+	if old != nil && old.api == "" {
+		waiting, old.waiting = old.waiting, nil
+	}
 	p := a.newParty(f, api)
+	p.waiting = waiting
 	if old != nil && old.api == "" {
 		p.held, p.bytes = old.held, old.bytes
 	}
@@ -128,6 +127,7 @@ func (a *attachment) arrive(f *cdp.Frame, api string) {
 		for _, m := range held {
 			a.partySays(p, m)
 		}
+		p.release()
 	})
 }
 
@@ -160,7 +160,7 @@ func (a *attachment) partySays(p *party, m *shim.Message) {
 	}
 	switch {
 	case m.List != nil:
-		a.list(p, m.List)
+		a.whenJudged(p, m.List.Origins, func() { a.list(p, m.List) })
 	case m.Run != nil:
 		a.runBrokered(p, m.Run)
 	case m.Cancel != nil:
@@ -220,6 +220,9 @@ func (p *party) tellChanges() {
 
 // list answers what a document asked for.
 func (a *attachment) list(p *party, m *shim.List) {
+	if p.gone {
+		return
+	}
 	wanted := map[string]bool{}
 	for _, o := range m.Origins {
 		wanted[o] = true
@@ -335,6 +338,7 @@ func (a *attachment) partyGone(f *cdp.Frame) {
 	}
 	delete(a.broker.parties, f)
 	p.gone = true
+	p.release()
 	for id, r := range a.broker.runs {
 		switch p {
 		case r.caller:
@@ -343,44 +347,5 @@ func (a *attachment) partyGone(f *cdp.Frame) {
 		case r.target:
 			a.endBrokered(id, shim.KindGone, "")
 		}
-	}
-}
-
-// locate finds out where frames are in their page, and tells then once, before long.
-// Those that are gone by then, or do not answer, are left out.
-func (a *attachment) locate(frames []*party, then func(map[*party]string)) {
-	paths := map[*party]string{}
-	open := len(frames)
-	if open == 0 {
-		then(paths)
-		return
-	}
-	var late *time.Timer
-	finish := func() {
-		if then != nil {
-			late.Stop()
-			f := then
-			then = nil
-			f(paths)
-		}
-	}
-	// A command to the browser brings us back to the reading goroutine.
-	late = time.AfterFunc(pathWait, func() {
-		a.browser.Root().Post("Browser.getVersion", nil, func(_ jsonv2.Value, err error) {
-			if err == nil {
-				finish()
-			}
-		})
-	})
-	for _, q := range frames {
-		a.inWorld(q.frame, shim.FramePath, func(r runtime.EvaluateResult, err error) {
-			var path string
-			if err == nil && r.ExceptionDetails == nil && r.Result != nil && json.Unmarshal(r.Result.Value, &path) == nil && !q.gone {
-				paths[q] = path
-			}
-			if open--; open == 0 {
-				finish()
-			}
-		})
 	}
 }

@@ -283,7 +283,7 @@ func TestFloodingPage(t *testing.T) {
 		flood := r.browser.NewPage(t, r.Page("/flood", script(`
 			let n = 0; const t0 = performance.now();
 			const step = () => { for (let i = 0; i < 10; i++) { const c = new AbortController(); document.modelContext.registerTool({name: 'f' + (n++ % 50), description: 'd', execute: () => 1}, {signal: c.signal}).catch(() => {}); c.abort(); }
-				if (performance.now() - t0 < 2000) setTimeout(step, 10); else `+register("calm", "() => 'calm'")+` }; step();`)))
+				if (performance.now() - t0 < 5000) setTimeout(step, 10); else `+register("calm", "() => 'calm'")+` }; step();`)))
 		r.browser.NewPage(t, r.At("ok.localhost", "/tools.html"))
 		r.await(t, "the other page's tools", func() bool { return strings.Contains(strings.Join(r.names(t), " "), "add_note") })
 		for range 20 {

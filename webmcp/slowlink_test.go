@@ -2,6 +2,7 @@ package webmcp_test
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -20,7 +21,7 @@ import (
 // listed and can be called.
 func TestSlowLink(t *testing.T) {
 	modes(t, func(t *testing.T, native bool) {
-		link := slowLink(t, cdptest.Shared(t, native).HTTP, 120*time.Millisecond)
+		link := slowLink(t, cdptest.Shared(t, native).HTTP, anyOf(120*time.Millisecond))
 		r := newRig(t, native, func(o *webmcp.Options) { o.Finder = finder(t, link) })
 		r.Page("/said", `<!doctype html><title>said</title><script type="application/ld+json">"ok"</script>`)
 		tool := func(i int) string { return fmt.Sprintf("late%d", i) }
@@ -59,9 +60,19 @@ func TestSlowLink(t *testing.T) {
 	})
 }
 
-// slowLink forwards connections to a browser's address, and holds one in three messages to
-// it for at most delay.
-func slowLink(t *testing.T, to string, delay time.Duration) string {
+// anyOf holds one in three messages for at most delay.
+func anyOf(delay time.Duration) func([]byte) time.Duration {
+	return func([]byte) time.Duration {
+		if rand.IntN(3) == 0 {
+			return rand.N(delay)
+		}
+		return 0
+	}
+}
+
+// slowLink forwards connections to a browser's address, and holds messages to it, and what
+// comes after them, for as long as delay says.
+func slowLink(t *testing.T, to string, delay func(message []byte) time.Duration) string {
 	t.Helper()
 	to = strings.TrimPrefix(to, "http://")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -88,7 +99,7 @@ func slowLink(t *testing.T, to string, delay time.Duration) string {
 }
 
 // slowFrames copies a request and the WebSocket frames after it.
-func slowFrames(w io.Writer, r *bufio.Reader, delay time.Duration) {
+func slowFrames(w io.Writer, r *bufio.Reader, delay func([]byte) time.Duration) {
 	upgrade := false
 	for {
 		line, err := r.ReadString('\n')
@@ -118,10 +129,16 @@ func slowFrames(w io.Writer, r *bufio.Reader, delay time.Duration) {
 			}
 			n, size = n+8, int64(binary.BigEndian.Uint64(head[2:]))
 		}
-		if rand.IntN(3) == 0 {
-			time.Sleep(rand.N(delay))
+		frame := make([]byte, int64(n)+size)
+		if _, err := io.ReadFull(r, frame); err != nil {
+			return
 		}
-		if _, err := io.CopyN(w, r, int64(n)+size); err != nil {
+		message := bytes.Clone(frame[n:])
+		for i := range message {
+			message[i] ^= frame[n-4+i%4] // the mask
+		}
+		time.Sleep(delay(message))
+		if _, err := w.Write(frame); err != nil {
 			return
 		}
 	}
@@ -130,7 +147,7 @@ func slowFrames(w io.Writer, r *bufio.Reader, delay time.Duration) {
 // TestFirstCallOverASlowLink calls a tool that the client knows from before, as the first
 // request of all, while the pages that are open take longer than a list would wait.
 func TestFirstCallOverASlowLink(t *testing.T) {
-	link := slowLink(t, cdptest.Shared(t, true).HTTP, 700*time.Millisecond)
+	link := slowLink(t, cdptest.Shared(t, true).HTTP, anyOf(700*time.Millisecond))
 	r := &rig{Server: cdptest.Serve(t), browser: cdptest.Shared(t, true)}
 	r.browser.NewPage(t, r.Page("/known", script(register("known", "() => 'ok'"))))
 	for _, call := range []struct {
@@ -141,4 +158,30 @@ func TestFirstCallOverASlowLink(t *testing.T) {
 		wantText(t, r.call(t, call.name, call.args), false, "ok")
 		r.stop()
 	}
+}
+
+// TestListWaitsForRulings has a page ask for the tools of a frame that it knows to have some
+// before it is known whether that frame may have any: under native WebMCP it gets them.
+func TestListWaitsForRulings(t *testing.T) {
+	modes(t, func(t *testing.T, native bool) {
+		link := slowLink(t, cdptest.Shared(t, native).HTTP, func(m []byte) time.Duration {
+			if bytes.Contains(m, []byte("DOM.getFrameOwner")) {
+				return 700 * time.Millisecond
+			}
+			return 0
+		})
+		r := newRig(t, native, func(o *webmcp.Options) { o.Finder = finder(t, link) })
+		outer := strings.TrimSuffix(r.At("a.localhost", ""), "/")
+		r.Page("/inner", script(fmt.Sprintf(`document.modelContext.registerTool({name: 'shared', description: 'd', execute: () => 'ok'}, {exposedTo: [%q]});
+		  parent.postMessage('ready', '*'); // before the registration is through`, outer)))
+		r.Page("/outer", fmt.Sprintf(`<!doctype html><script>
+		  globalThis.tools = new Promise((done) => { onmessage = () => done(); })
+		    .then(() => document.modelContext.getTools({fromOrigins: [new URL(%[1]q).origin]}))
+		    .then((tools) => Promise.all(tools.map((t) => document.modelContext.executeTool(t, {}))));
+		</script><iframe src=%[1]q allow="tools"></iframe>`, r.At("b.localhost", "/inner")))
+		p := r.browser.NewPage(t, outer+"/outer")
+		if got := string(p.Eval(t, "tools")); got != `["ok"]` {
+			t.Errorf("the frame's tools answer %s, want [\"ok\"]", got)
+		}
+	})
 }
