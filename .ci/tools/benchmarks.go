@@ -99,11 +99,17 @@ func write(w io.Writer, r *run, day, commit, goVersion, browser string) {
 	if browser != "" {
 		fmt.Fprintf(w, ", %s", browser)
 	}
-	fmt.Fprint(w, `.
+	runs := 0
+	for _, b := range r.benches {
+		for _, v := range b.values {
+			runs = max(runs, len(v))
+		}
+	}
+	fmt.Fprintf(w, `.
 
-Each line has the median over all runs, and the least and the greatest value. The raw
+Each line has the median over all runs (%d), and the least and the greatest value. The raw
 floor is what the same thing costs without aster, measured in the same run.
-`)
+`, runs)
 	slices.SortStableFunc(r.benches, func(a, b *bench) int { return cmp.Compare(a.pkg, b.pkg) })
 	pkg := "\x00"
 	for _, b := range r.benches {
@@ -126,8 +132,8 @@ floor is what the same thing costs without aster, measured in the same run.
 	}
 }
 
-// floorOf is the floor of a measure: the benchmark's own, or that of its sibling "direct"
-// or "raw".
+// floorOf is the floor of a measure: the benchmark's own, or that of its sibling "direct",
+// "raw", "floor" or "sdk".
 func floorOf(r *run, b *bench, unit string) string {
 	if v := b.values["floor-"+strings.TrimPrefix(unit, "aster-")]; v != nil {
 		return amount(median(v), unit)
@@ -137,7 +143,7 @@ func floorOf(r *run, b *bench, unit string) string {
 		return ""
 	}
 	for _, s := range r.benches {
-		for _, word := range []string{"direct", "raw", "floor"} {
+		for _, word := range []string{"direct", "raw", "floor", "sdk"} {
 			if s != b && s.pkg == b.pkg && s.name == b.name[:i+1]+word && s.values[unit] != nil {
 				return amount(median(s.values[unit]), unit)
 			}
