@@ -187,8 +187,9 @@ func (f *Front) listed(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Tool
 	return nil, nil
 }
 
-// maxKnownTools bounds the definitions that are kept; names are a page's to make up.
-const maxKnownTools = 4_000
+// maxKnownTools bounds the definitions that are kept, those of tools that are gone among
+// them: names are a page's to make up, and each may have a large schema.
+const maxKnownTools = 256
 
 // definition is a tool as the guard judges it, and as a session's catalogue has it. A
 // definition never changes, so each is read once.
