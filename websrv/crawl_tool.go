@@ -241,6 +241,19 @@ func (s *Server) crawlOn(data []byte, budget int, plainText bool) (*Reply, error
 	return s.crawlPieces(&crawlReply{Read: len(docs)}, docs, at, budget, plainText), nil
 }
 
+// stopNote says in words why a crawl ended before its end.
+func stopNote(stopped string) string {
+	switch stopped {
+	case "pages":
+		return "the site has more pages than the crawl was to read"
+	case "time":
+		return "the crawl's time was over before all pages were read"
+	case "bytes":
+		return "the crawl has read as much text as it may, and there are more pages"
+	}
+	return "the crawl ended before its end: " + stopped
+}
+
 // crawlPieces adds the pages' texts from a position on, cut to the budget.
 func (s *Server) crawlPieces(reply *crawlReply, docs []document, at position, budget int, plainText bool) *Reply {
 	r := &Reply{Structured: reply}
@@ -256,7 +269,7 @@ func (s *Server) crawlPieces(reply *crawlReply, docs []document, at position, bu
 		}
 		r.Notes = append(r.Notes, reply.Warnings...)
 		if reply.Stopped != "" {
-			r.Notes = append(r.Notes, "the crawl ended before its end: "+reply.Stopped)
+			r.Notes = append(r.Notes, stopNote(reply.Stopped))
 		}
 		return r
 	}

@@ -181,3 +181,13 @@ func TestSitemapLimitChanges(t *testing.T) {
 		t.Errorf("%d addresses and cursor %q, of 700", len(seen), cursor)
 	}
 }
+
+// TestCrawlSaysWhyItStopped checks that a command's note is a sentence, not the name of a reason.
+func TestCrawlSaysWhyItStopped(t *testing.T) {
+	for stopped, want := range map[string]string{"pages": "more pages", "time": "time was over", "bytes": "as much text", "cancelled due to limits": "ended before its end: cancelled due to limits"} {
+		r := (&Server{}).crawlPieces(&crawlReply{Stopped: stopped}, nil, position{}, 1000, true)
+		if len(r.Notes) != 1 || !strings.Contains(r.Notes[0], want) {
+			t.Errorf("%s: %q", stopped, r.Notes)
+		}
+	}
+}
