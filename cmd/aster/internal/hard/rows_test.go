@@ -51,7 +51,7 @@ var rowsElsewhere = []int{26}
 func allAttacks() map[string][]attack {
 	return map[string][]attack{
 		"servers": slices.Concat(serverAttacks(), moreServerAttacks(), definitionAttacks()), "web": webAttacks(), "endpoint": endpointAttacks(),
-		"pages": pageAttacks(), "secrets": secretAttacks(),
+		"pages": pageAttacks(), "secrets": secretAttacks(), "overlay": overlayAttacks(),
 	}
 }
 
