@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -58,7 +59,7 @@ func serveAgents(t testing.TB, s *cdptest.Server) func(crossOrigin) (url string)
 		origins[name] = "http://" + host + ".localhost:" + u.Port()
 		fmt.Fprintf(&consts, "globalThis.%s = %q;\n", name, origins[name])
 	}
-	agent := "<!doctype html><title>agent</title><body><script>" + consts.String() +
+	agent := "<!doctype html><title>agent</title><body><script>globalThis.hadContext = 'modelContext' in Document.prototype;" + consts.String() +
 		readFile(t, "../shim/testdata/prelude.js") + readFile(t, "testdata/crossorigin-agent.js") + "</script>"
 	s.Page("/agent", agent)
 	s.Page("/form", "<!doctype html><form toolname=form tooldescription=d><input name=a></form>")
@@ -81,7 +82,13 @@ func serveAgents(t testing.TB, s *cdptest.Server) func(crossOrigin) (url string)
 func (c crossOrigin) trace(t testing.TB, b *cdptest.Browser, url string) []string {
 	tab := b.NewPage(t, "about:blank")
 	defer tab.Close(t)
-	tab.Navigate(t, url)
+	// A tab that is on its way before aster has it begins without the shim.
+	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		tab.Navigate(t, url)
+		if had, err := tab.TryEval("hadContext"); err == nil && string(had) == "true" || time.Now().After(end) {
+			break
+		}
+	}
 	raw, err := tab.TryEval("(async () => {\ntry {\n" + c.body + "\n} catch (e) { log('SCENARIO FAILED', e, e && e.stack); }\nreturn TRACE;\n})()")
 	if err != nil {
 		return []string{fmt.Sprintf("no answer: %v", err)}
