@@ -262,13 +262,13 @@ func (a *app) daemonStatusCommand() *cobra.Command {
 					*daemon.Status
 				}{true, s})
 			}
-			fmt.Fprintf(a.env.Stdout, "aster %s, process %d, up %s, %d clients\n", host.CleanText(s.Aster), s.PID, s.Uptime, s.Clients)
+			fmt.Fprintf(a.env.Stdout, "aster %s, process %d, up %s, %s\n", host.CleanText(s.Aster), s.PID, s.Uptime, number(s.Clients, "client"))
 			if s.Began != "" {
 				fmt.Fprintf(a.env.Stdout, "It was started when %s: the connection to the browser is new since then.\n", host.CleanText(s.Began))
 			}
 			w := tabwriter.NewWriter(a.env.Stdout, 0, 0, 2, ' ', 0)
 			for _, b := range s.Browsers {
-				fmt.Fprintf(w, "%s\t%d clients\t%d tools\t%s\n", host.CleanText(b.Browser), b.Clients, b.Tools, firstLine(b.State))
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", host.CleanText(b.Browser), number(b.Clients, "client"), number(b.Tools, "tool"), strings.TrimSuffix(firstLine(b.State), ". Tried:"))
 			}
 			return w.Flush()
 		},
