@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/mmcdole/gofeed"
+
+	"github.com/aster-mcp/aster/websrv/internal/boundxml"
 )
 
 // feed reads RSS, Atom, RDF and JSON Feed: the feed's name, then each entry with link, date, author and text.
@@ -18,7 +20,7 @@ func (c *conversion) feed(body []byte) error {
 		return err
 	}
 	// The parser follows elements by recursion and keeps all attributes of a tag.
-	if longTag(u) || markupDepth(u) > maxXMLDepth || jsonDepth(u) > maxXMLDepth && looksLikeJSON(u) {
+	if boundxml.LongTag(u) || markupDepth(u) > maxXMLDepth || jsonDepth(u) > maxXMLDepth && looksLikeJSON(u) {
 		return fmt.Errorf("feed: %w: it is nested too deep", ErrTooLarge)
 	}
 	f, err := gofeed.NewParser().Parse(bytes.NewReader(dropDeclaration(u)))

@@ -1,18 +1,16 @@
 package content
 
 import (
-	"bytes"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/aster-mcp/aster/websrv/internal/boundxml"
 )
 
-const (
-	maxXMLDepth = 256      // of elements
-	maxXMLTag   = 64 << 10 // bytes of a tag with its attributes
-)
+const maxXMLDepth = 256 // of elements
 
 // handler gets the events of an XML file. Names are local and in the file's case.
 type handler interface {
@@ -28,12 +26,10 @@ func (c *conversion) parse(data []byte, h handler) error {
 	if err != nil {
 		return err
 	}
-	if longTag(u) {
-		return fmt.Errorf("%w: an XML tag of more than %d bytes", ErrTooLarge, maxXMLTag)
+	d, err := boundxml.NewDecoder(u)
+	if err != nil {
+		return fmt.Errorf("%w: %v", ErrTooLarge, err)
 	}
-	d := xml.NewDecoder(bytes.NewReader(u))
-	d.Strict, d.Entity = false, xml.HTMLEntity
-	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
 	open := make([]string, 0, 32)
 	for n := 0; ; n++ {
 		if n&0xff == 0 && c.stop() {
@@ -82,32 +78,6 @@ func closeElement(open []string, name string, h handler) []string {
 		h.end(open[i])
 	}
 	return open[:at]
-}
-
-// longTag reports a tag whose attributes alone could fill the memory: the decoder has no bound on them.
-func longTag(b []byte) bool {
-	for {
-		i := bytes.IndexByte(b, '<')
-		if i < 0 {
-			return false
-		}
-		b = b[i:]
-		end := []byte(">")
-		switch {
-		case bytes.HasPrefix(b, []byte("<!--")):
-			end = []byte("-->")
-		case bytes.HasPrefix(b, []byte("<![CDATA[")):
-			end = []byte("]]>")
-		}
-		n := bytes.Index(b, end)
-		if len(end) == 1 && (n > maxXMLTag || n < 0 && len(b) > maxXMLTag) {
-			return true
-		}
-		if n < 0 {
-			return false
-		}
-		b = b[n+len(end):]
-	}
 }
 
 // attr is the value of an attribute by its local name, "" if there is none.

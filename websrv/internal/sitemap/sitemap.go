@@ -20,7 +20,6 @@ const (
 const (
 	maxURL   = 8 << 10  // bytes of an address; longer ones are left out
 	maxTitle = 300      // bytes of a title that are kept
-	maxTag   = 64 << 10 // bytes of a tag with its attributes
 	maxDepth = 64       // of elements
 	maxText  = 16 << 10 // bytes of an element's text that are looked at
 )

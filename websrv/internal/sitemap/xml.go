@@ -1,25 +1,22 @@
 package sitemap
 
 import (
-	"bytes"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"time"
+
+	"github.com/aster-mcp/aster/websrv/internal/boundxml"
 )
 
 // xml reads urlset, sitemapindex, RSS, RDF and Atom by local names: writers use any namespace, or none.
 func (r *reader) xml(body []byte) error {
-	if longTag(body) {
-		return fmt.Errorf("%w: a tag of more than %d bytes", ErrNotSitemap, maxTag)
+	d, err := boundxml.NewDecoder(body)
+	if err != nil {
+		return fmt.Errorf("%w: %v", ErrNotSitemap, err)
 	}
-	d := xml.NewDecoder(bytes.NewReader(body))
-	d.Strict = false
-	d.Entity = xml.HTMLEntity
-	// The bytes are UTF-8 already, whatever the declaration says.
-	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
 	w := &walker{r: r}
 	for !r.done {
 		t, err := d.RawToken()
@@ -40,32 +37,6 @@ func (r *reader) xml(body []byte) error {
 		return w.broken(io.ErrUnexpectedEOF)
 	}
 	return nil
-}
-
-// longTag reports a tag whose attributes alone could fill the memory.
-func longTag(b []byte) bool {
-	for {
-		i := bytes.IndexByte(b, '<')
-		if i < 0 {
-			return false
-		}
-		b = b[i:]
-		end := []byte(">")
-		switch {
-		case bytes.HasPrefix(b, []byte("<!--")):
-			end = []byte("-->")
-		case bytes.HasPrefix(b, []byte("<![CDATA[")):
-			end = []byte("]]>")
-		}
-		n := bytes.Index(b, end)
-		if len(end) == 1 && (n > maxTag || n < 0 && len(b) > maxTag) {
-			return true
-		}
-		if n < 0 {
-			return false
-		}
-		b = b[n+len(end):]
-	}
 }
 
 // walker follows the elements of a file.
