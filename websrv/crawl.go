@@ -180,7 +180,7 @@ func (r *crawlRun) visitAll(ctx context.Context, batch []link, goal int) []*visi
 				r.progress(r.done, goal, plain(o.v.page.URL, maxTarget))
 			}
 		case <-tick.C:
-			r.progress(r.done, goal, fmt.Sprintf("%d pages read, waiting for %s", r.done, batch[0].url.Host))
+			r.progress(r.done, goal, fmt.Sprintf("%s read, waiting for %s", pageCount(r.done), batch[0].url.Host))
 		case <-cancelled:
 			next, cancelled = len(batch), nil
 		}

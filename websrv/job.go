@@ -124,6 +124,14 @@ func cancelledLater(ctx context.Context, d time.Duration) (late context.Context,
 	}
 }
 
+// pageCount is a number of pages in words.
+func pageCount(n int) string {
+	if n == 1 {
+		return "1 page"
+	}
+	return strconv.Itoa(n) + " pages"
+}
+
 // awaitJob looks at a job until it has ended or the time is up.
 func awaitJob(ctx context.Context, args *crawlArgs, progress crawlProgress, j job, id string) (state *jobState, timedOut bool, err error) {
 	limit, cancel := context.WithTimeout(ctx, time.Duration(args.TimeoutSeconds)*time.Second)
@@ -136,7 +144,7 @@ func awaitJob(ctx context.Context, args *crawlArgs, progress crawlProgress, j jo
 			return nil, false, ctx.Err()
 		case err == nil:
 			state, fails = s, 0
-			progress(s.done, s.total, strconv.Itoa(s.done)+" pages read")
+			progress(s.done, s.total, pageCount(s.done)+" read")
 			if !s.running {
 				return s, false, nil
 			}
