@@ -98,19 +98,50 @@ func fuzzList(packages map[string][]string) string {
 
 var fuzzRuns = regexp.MustCompile(`execs: (\d+)`)
 
-func (f fuzzTarget) run(a *arena, root string) {
-	// One worker each: as many targets as cores run beside each other. Minimizing is cut
-	// short: a target that is at it when its time is over fails with "context deadline
-	// exceeded" (seen in Go 1.26).
-	cmd := exec.CommandContext(a.Context(), "go", "test", "-run", "^$", "-parallel", "1", "-fuzz", "^"+f.name+"$", "-fuzztime", fmt.Sprint(fuzzTime), "-fuzzminimizetime", "1s", f.dir)
-	cmd.Dir = root
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		a.Errorf("%v\n%s", err, out[max(0, len(out)-8000):])
-		return
+// Go's fuzzer now and then reports its own end of time as a failure, with no input
+// (golang/go#75804): then, and only then, a target is run again.
+var (
+	fuzzOver  = regexp.MustCompile(`(?m)^ +context deadline exceeded$`)
+	fuzzFound = regexp.MustCompile(`Failing input|panic|_test\.go:|fuzzing process`)
+)
+
+// fuzzAttempts is how often a target is run at most.
+const fuzzAttempts = 3
+
+// ranOut reports whether a target that failed did so at the end of its time only.
+func ranOut(out []byte) bool { return fuzzOver.Match(out) && !fuzzFound.Match(out) }
+
+func TestRanOut(t *testing.T) {
+	const over = "fuzz: elapsed: 1m0s, execs: 94 (0/sec)\n--- FAIL: FuzzX (60.21s)\n    context deadline exceeded\nFAIL\n"
+	const hung = "--- FAIL: FuzzX (60.21s)\n    fuzzing process hung or terminated unexpectedly: exit status 2\n    context deadline exceeded\nFAIL\n"
+	const input = "--- FAIL: FuzzX (3.00s)\n    --- FAIL: FuzzX (0.00s)\n        x_test.go:9: context deadline exceeded\n    Failing input written to testdata/fuzz/FuzzX/1\nFAIL\n"
+	for out, want := range map[string]bool{over: true, hung: false, input: false, "x.go:1: undefined: y\nFAIL\n": false, "": false} {
+		if got := ranOut([]byte(out)); got != want {
+			t.Errorf("ranOut = %v, want %v of\n%s", got, want, out)
+		}
 	}
-	a.holds("no crash")
-	if m := fuzzRuns.FindAllSubmatch(out, -1); m != nil {
-		a.figure("%s runs", m[len(m)-1][1])
+}
+
+func (f fuzzTarget) run(a *arena, root string) {
+	a.Helper()
+	for attempt := 1; ; attempt++ {
+		// One worker each: as many targets as cores run beside each other. Minimizing is cut
+		// short, which makes it rarer that a target's time ends in it.
+		cmd := exec.CommandContext(a.Context(), "go", "test", "-run", "^$", "-parallel", "1", "-fuzz", "^"+f.name+"$", "-fuzztime", fmt.Sprint(fuzzTime), "-fuzzminimizetime", "1s", f.dir)
+		cmd.Dir = root
+		out, err := cmd.CombinedOutput()
+		if err != nil && ranOut(out) && attempt < fuzzAttempts {
+			a.figure("run again, for its time ended in the middle (golang/go#75804)")
+			continue
+		}
+		if err != nil {
+			a.Errorf("%v\n%s", err, out[max(0, len(out)-8000):])
+			return
+		}
+		a.holds("no crash")
+		if m := fuzzRuns.FindAllSubmatch(out, -1); m != nil {
+			a.figure("%s runs", m[len(m)-1][1])
+		}
+		return
 	}
 }
