@@ -122,7 +122,7 @@ func topicFiles(t *testing.T) map[string]string {
 	for _, m := range regexp.MustCompile(`(?m)^  aster help (\S+)`).FindAllStringSubmatch(out, -1) {
 		files[m[1]] = doc(t, m[1]+".md")
 	}
-	for _, want := range []string{"config", "policy", "webmcp", "web", "bridge", "security", "embedding", "exit-codes"} {
+	for _, want := range []string{"config", "policy", "webmcp", "web", "bridge", "security", "embedding", "benchmarks", "exit-codes"} {
 		if files[want] == "" {
 			t.Errorf("help lists no topic %q", want)
 		}

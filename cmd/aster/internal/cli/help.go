@@ -23,6 +23,7 @@ func helpTopics() []helpTopic {
 		{"bridge", "all your MCP servers behind one tool"},
 		{"security", "what a tool can do, and how to narrow it"},
 		{"embedding", "aster as a library"},
+		{"benchmarks", "how fast it is, measured"},
 		{"commands", "every command with its flags"},
 		{"environment", "the variables that aster reads"},
 		{"exit-codes", "what the exit codes mean"},
@@ -144,12 +145,18 @@ func listTopics() string {
 }
 
 // renderTopic makes a page for the terminal of the Markdown that the topics are written in:
-// headings, paragraphs, lists, fenced blocks and comments.
+// headings, paragraphs, lists, tables, fenced blocks and comments.
 func renderTopic(text string, bold func(string) string) string {
 	var b strings.Builder
 	fenced, blank := false, false
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\r\n")
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	for i := 0; i < len(lines); i++ {
+		line := strings.TrimRight(lines[i], "\r")
+		if n := tableEnd(lines[i:]); n > 0 && !fenced {
+			b.WriteString(strings.Join(plainTable(lines[i:i+n]), "\n") + "\n")
+			i, blank = i+n-1, false
+			continue
+		}
 		switch {
 		case strings.HasPrefix(line, "```"):
 			fenced = !fenced

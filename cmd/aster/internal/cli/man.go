@@ -196,8 +196,14 @@ func (r *roff) literal(lines []string) {
 func (r *roff) markdown(text string) {
 	var fence []string
 	fenced, fresh := false, true
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\r\n")
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	for i := 0; i < len(lines); i++ {
+		line := strings.TrimRight(lines[i], "\r")
+		if n := tableEnd(lines[i:]); n > 0 && !fenced {
+			r.literal(plainTable(lines[i : i+n]))
+			i, fresh = i+n-1, true
+			continue
+		}
 		item, isItem := strings.CutPrefix(line, "- ")
 		switch {
 		case strings.HasPrefix(line, "```"):

@@ -138,12 +138,7 @@ func listRun(ctx context.Context, o *listOptions) error {
 	}
 	printRules(&b, rules)
 	printHeld(&b, report.held)
-	for i, w := range report.warnings {
-		if i == 0 {
-			b.WriteString("\nwarnings\n")
-		}
-		fmt.Fprintf(&b, "  %s  %s\n", w.Tool, w.Text)
-	}
+	printWarnings(&b, report.warnings)
 	for i, p := range problems {
 		if i == 0 {
 			b.WriteString("\nleft out\n")

@@ -103,3 +103,37 @@ func (e *liveEntry) print(b *strings.Builder, indent string) {
 }
 
 const maxShownProblems = 5
+
+// printWarnings prints one warning of those that say the same about many tools of a server,
+// such as one that is configured twice, and the number of the others.
+func printWarnings(b *strings.Builder, warnings []warningEntry) {
+	alike := map[string][]warningEntry{}
+	var order []string
+	for _, w := range warnings {
+		server, tool, _ := strings.Cut(w.Tool, "/")
+		key := server + "\x00" + strings.ReplaceAll(w.Text, "/"+tool, "/")
+		if alike[key] == nil {
+			order = append(order, key)
+		}
+		alike[key] = append(alike[key], w)
+	}
+	for i, key := range order {
+		if i == 0 {
+			b.WriteString("\nwarnings\n")
+		}
+		shown := alike[key]
+		if len(shown) > maxAlikeWarnings {
+			shown = shown[:1]
+		}
+		for _, w := range shown {
+			fmt.Fprintf(b, "  %s  %s\n", w.Tool, w.Text)
+		}
+		if rest := len(alike[key]) - len(shown); rest > 0 {
+			server, _, _ := strings.Cut(key, "\x00")
+			fmt.Fprintf(b, "      the same of %s of %s: --json shows all\n", number(rest, "more tool"), server)
+		}
+	}
+}
+
+// maxAlikeWarnings is how many warnings that say the same are shown one by one.
+const maxAlikeWarnings = 2
