@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -130,44 +131,42 @@ func (p *Pins) Reload() error { return p.update(func(*pinFile) (bool, error) { r
 
 // Observe compares a list with what was approved and remembers what is new in it. The
 // review holds even with an error, which says that it could not be written: then it is
-// good for this process only.
-func (p *Pins) Observe(o Observation) (Review, error) {
-	var r Review
-	err := p.update(func(f *pinFile) (bool, error) {
-		r = Review{}
-		return p.observe(f, &o, &r), nil
-	})
+// good for this process only. A list that holds nothing new takes no lock, and the file is
+// read again only where another process has written it: each rebuild of a catalogue
+// observes every server.
+func (p *Pins) Observe(o Observation) (r Review, err error) {
+	f := p.mem.Load()
+	if known := p.store.current(f) && p.review(f, &o, &r); !known {
+		err = p.update(func(f *pinFile) (bool, error) {
+			first, dirty := p.note(f, &o)
+			r = Review{First: first}
+			p.review(f, &o, &r)
+			return dirty, nil
+		})
+	}
 	slices.SortFunc(r.Held, func(a, b Change) int { return cmp.Compare(a.Tool, b.Tool) })
 	slices.Sort(r.Removed)
 	return r, err
 }
 
-func (p *Pins) observe(f *pinFile, o *Observation, r *Review) (dirty bool) {
+// note remembers what is new in a list. It reports whether the server itself was, and
+// whether there is something to be written.
+func (p *Pins) note(f *pinFile, o *Observation) (first, dirty bool) {
 	s := f.server(o.Server, o.Identity)
-	if r.First = s == nil; r.First {
+	if first = s == nil; first {
 		s = &pinnedServer{Name: o.Server, Identity: o.Identity, Tools: map[string]*pinnedTool{}}
 		f.add(s)
 		dirty = true
 	}
 	now := p.now().UTC().Truncate(time.Second)
-	if now.Sub(s.Seen) > time.Hour { // for whose turn it is to go; not worth a write each time
+	if s.due(now) {
 		s.Seen, dirty = now, true
 	}
 	here := map[string]bool{}
-	for _, t := range o.Tools {
-		if here[t.Name] || len(here) >= maxPinnedTools {
-			continue // doubled names and floods are never usable
+	for t := range o.pinnable(here) {
+		if s.see(t, o.Instructions, now, first) {
+			dirty = true
 		}
-		here[t.Name] = true
-		d := definitionOf(t)
-		d[len(d)-1] = o.Instructions
-		pin, changed := s.see(t.Name, d, now, r.First)
-		dirty = dirty || changed
-		if st := pin.status(); st != PinApproved {
-			r.Held = append(r.Held, pin.change(s, t.Name))
-			continue
-		}
-		r.Usable = append(r.Usable, t)
 	}
 	for name, pin := range s.Tools {
 		if here[name] {
@@ -178,35 +177,89 @@ func (p *Pins) observe(f *pinFile, o *Observation, r *Review) (dirty bool) {
 		}
 		if pin.Approved == nil {
 			delete(s.Tools, name)
-		} else {
+		}
+	}
+	return first, dirty
+}
+
+// due reports whether the time at which a server was last seen, which decides whose turn
+// it is to go, is worth a write.
+func (s *pinnedServer) due(now time.Time) bool { return now.Sub(s.Seen) > time.Hour }
+
+// pinnable are the tools of a list that can be used at all: doubled names and floods never
+// are. Their names are put into here, which must be empty.
+func (o *Observation) pinnable(here map[string]bool) iter.Seq[bridge.Tool] {
+	return func(yield func(bridge.Tool) bool) {
+		for _, t := range o.Tools {
+			if here[t.Name] || len(here) >= maxPinnedTools {
+				continue
+			}
+			here[t.Name] = true
+			if !yield(t) {
+				return
+			}
+		}
+	}
+}
+
+// review judges a list by what is pinned, of which it changes nothing. It is false, and r
+// of no use, if the list holds what was not noted.
+func (p *Pins) review(f *pinFile, o *Observation, r *Review) (known bool) {
+	s := f.server(o.Server, o.Identity)
+	if s == nil || s.due(p.now().UTC().Truncate(time.Second)) {
+		return false
+	}
+	here := map[string]bool{}
+	for t := range o.pinnable(here) {
+		pin, digest := s.Tools[t.Name], digests.of(t, o.Instructions)
+		switch {
+		case pin == nil:
+			return false
+		case pin.Pending == nil && pin.Approved.Digest == digest:
+			r.Usable = append(r.Usable, t)
+		case pin.Pending != nil && pin.Pending.Digest == digest:
+			r.Held = append(r.Held, pin.change(s, t.Name))
+		default:
+			return false
+		}
+	}
+	for name, pin := range s.Tools {
+		switch {
+		case here[name]:
+		case pin.Pending != nil:
+			return false
+		default:
 			r.Removed = append(r.Removed, name)
 		}
 	}
-	return dirty
+	return true
 }
 
-// see notes the definition that a tool has now.
-func (s *pinnedServer) see(name string, d definition, now time.Time, first bool) (pin *pinnedTool, changed bool) {
-	pin = s.Tools[name]
+// see notes the definition that a tool has now, and reports whether it was another one.
+func (s *pinnedServer) see(t bridge.Tool, instructions string, now time.Time, first bool) (changed bool) {
+	pin := s.Tools[t.Name]
 	if pin == nil {
 		pin = &pinnedTool{}
-		s.Tools[name] = pin
+		s.Tools[t.Name] = pin
 		changed = true
 	}
-	digest := digestFields(d)
+	digest := digests.of(t, instructions)
 	switch {
 	case pin.Approved != nil && pin.Approved.Digest == digest:
-		if pin.Pending != nil {
-			pin.Pending, changed = nil, true
-		}
-	case first && !anyHard(scanDefinition(d)):
-		pin.Approved = newPinned(d, digest, now)
-		changed = true
-	case pin.Pending == nil || pin.Pending.Digest != digest:
-		pin.Pending = newPinned(d, digest, now)
-		changed = true
+		changed = changed || pin.Pending != nil
+		pin.Pending = nil
+		return changed
+	case pin.Pending != nil && pin.Pending.Digest == digest:
+		return changed
 	}
-	return pin, changed
+	d := definitionOf(t)
+	d[len(d)-1] = instructions
+	if first && !anyHard(scanDefinition(d)) {
+		pin.Approved = newPinned(d, digest, now)
+	} else {
+		pin.Pending = newPinned(d, digest, now)
+	}
+	return true
 }
 
 // Status says whether a tool may be used, with the definition that the request holds.

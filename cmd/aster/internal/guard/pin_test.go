@@ -323,3 +323,29 @@ func FuzzDigest(f *testing.F) {
 		}
 	})
 }
+
+// A list of which all is known is judged without the file: each rebuild of a catalogue
+// observes every server. A lock that is held shows whether it was asked for.
+func TestKnownListTakesNoLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pins.json")
+	p := openPins(t, path)
+	observe(t, p, "", fullTool("a"), fullTool("b"))
+	added := []bridge.Tool{fullTool("b"), fullTool("c")}
+	want := observe(t, p, "", added...)
+	if err := os.WriteFile(path+".lock", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := observe(t, p, "", added...)
+	if d := cmp.Diff(want, got); d != "" || len(got.Held) != 1 || len(got.Removed) != 1 {
+		t.Errorf("the same list again: %s", d)
+	}
+	if err := os.Remove(path + ".lock"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openPins(t, path).Approve("gh/c", nil); err != nil {
+		t.Fatal(err)
+	}
+	if r := observe(t, p, "", added...); len(r.Held) != 0 || len(r.Usable) != 2 {
+		t.Errorf("approved by another process: held %v, usable %v", r.Held, names(r.Usable))
+	}
+}

@@ -28,6 +28,8 @@ const (
 type pinFile struct {
 	Version int             `json:"version"`
 	Servers []*pinnedServer `json:"servers"` // in the order in which they were first seen
+
+	stamp fs.FileInfo // of the file with just this content; nil where there is none
 }
 
 type pinnedServer struct {
@@ -145,6 +147,7 @@ func (st pinStore) load() (*pinFile, error) {
 	}
 	f := &pinFile{}
 	if err == nil {
+		f.stamp = info // from before it was read, so never of what came later
 		if err = json.Unmarshal(raw, f); err == nil {
 			err = f.check()
 		}
@@ -153,6 +156,15 @@ func (st pinStore) load() (*pinFile, error) {
 		return empty, fmt.Errorf("%w: %s: %v", ErrPins, st.path, err)
 	}
 	return f, nil
+}
+
+// current reports whether what f holds is what is kept.
+func (st pinStore) current(f *pinFile) bool {
+	if st.path == "" {
+		return true
+	}
+	info, err := os.Stat(st.path)
+	return err == nil && f.stamp != nil && os.SameFile(info, f.stamp) && info.Size() == f.stamp.Size() && info.ModTime().Equal(f.stamp.ModTime())
 }
 
 // update reads the file anew, changes it and writes it, all under a lock between
@@ -188,7 +200,7 @@ func (st pinStore) update(mem *pinFile, change func(*pinFile) (bool, error)) (*p
 		return nil, err
 	}
 	if dirty {
-		if err := writeFile(st.path, f); err != nil {
+		if f.stamp, err = writeFile(st.path, f); err != nil {
 			return f, fmt.Errorf("approved tool definitions: %w", err)
 		}
 	}
@@ -208,22 +220,25 @@ func (f *pinFile) clone() (*pinFile, error) {
 }
 
 // writeFile replaces a file by one of mode 0600, so that a reader sees the old content or
-// the new one.
-func writeFile(path string, v any) error {
+// the new one, and returns what the new one is; nil with an error.
+func writeFile(path string, v any) (written fs.FileInfo, err error) {
 	var raw bytes.Buffer
 	enc := json.NewEncoder(&raw)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", " ")
 	if err := enc.Encode(v); err != nil {
-		return err
+		return nil, err
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp") // of mode 0600
 	if err != nil {
-		return err
+		return nil, err
 	}
 	_, err = tmp.Write(raw.Bytes())
 	if err == nil {
 		err = tmp.Sync()
+	}
+	if err == nil {
+		written, err = tmp.Stat()
 	}
 	if err2 := tmp.Close(); err == nil {
 		err = err2
@@ -233,6 +248,7 @@ func writeFile(path string, v any) error {
 	}
 	if err != nil {
 		_ = os.Remove(tmp.Name())
+		return nil, err
 	}
-	return err
+	return written, nil
 }
