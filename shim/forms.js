@@ -22,6 +22,7 @@
   const {observe, disconnect, takeRecords} = MutationObserver.prototype;
   const {now} = Date;
 
+  const none = [];
   let dom;     // functions of nodes
   let fields;  // functions of forms and their controls
   let wrapped = false;  // whether there was a form that is a tool
@@ -69,8 +70,8 @@
       name: reader(E, 'localName'), shadow: reader(E, 'shadowRoot'), get: method(E, 'getAttribute'), has: method(E, 'hasAttribute'),
       matches: method(E, 'matches'), find: method(DocumentPrototype, 'querySelectorAll'), findIn: method(F, 'querySelectorAll'), findWithin: method(E, 'querySelectorAll'),
       host: reader(ShadowRoot.prototype, 'host'), count: reader(NodeList.prototype, 'length'),
-      kind: reader(R, 'type'), target: reader(R, 'target'), removed: reader(R, 'removedNodes'), old: reader(R, 'oldValue'), which: reader(R, 'attributeName'),
-      create: method(DocumentPrototype, 'createElementNS'), set: method(E, 'setAttribute'),
+      target: reader(R, 'target'), old: reader(R, 'oldValue'), which: getterOf(R, 'attributeName'),
+      create: method(DocumentPrototype, 'createElementNS'), range: method(DocumentPrototype, 'createRange'), set: method(E, 'setAttribute'),
       eventTarget: reader(Event.prototype, 'target'), phase: reader(Event.prototype, 'eventPhase'), prevented: reader(Event.prototype, 'defaultPrevented'),
     };
     wrap(E, 'attachShadow', (f, self, given) => {
@@ -109,7 +110,7 @@
     let w = apply(mapGet, watches, [doc]);
     if (w !== undefined) return w;
     w = {
-      __proto__: null, doc, observer: undefined, rootObserver: undefined, armed: false,
+      __proto__: null, doc, observer: undefined, rootObserver: undefined, armed: false, awaited: false,
       first: undefined, last: undefined,  // the entries of its forms
       dirty: true, roots: undefined,      // what to look through: the document, shadow roots
       next: 0, took: 0, timed: false, posted: false, over: false,
@@ -120,13 +121,6 @@
     if (late) {
       changed(w, []);
       findRoots(doc);
-    } else {
-      const parsed = () => attempt(() => {
-        if (dom === undefined) return;
-        findRoots(doc);
-        look(w, true);
-      });
-      apply(addEventListener, doc, ['DOMContentLoaded', parsed, {__proto__: null, once: true}]);
     }
     return w;
   }
@@ -143,7 +137,18 @@
 
   function changed(w, records) {
     if (w.over) return;
-    if (dom === undefined) loadDOM();
+    if (dom === undefined) {
+      takeRest();
+      loadDOM();
+    }
+    if (!w.awaited) {
+      w.awaited = true;
+      const parsed = () => attempt(() => {
+        findRoots(w.doc);
+        look(w, true);
+      });
+      apply(addEventListener, w.doc, ['DOMContentLoaded', parsed, {__proto__: null, once: true}]);
+    }
     if (w.first !== undefined) note(w, records);
     w.dirty = true;
     look(w, false);
@@ -247,7 +252,7 @@
       const root = dom.root(form), alone = w.first === undefined;
       const entry = {
         __proto__: null, w, form, root, controls: [], listed: true, touched: true, lost: false,
-        tool: undefined, autosubmit: false, name: '', run: undefined, unstyle: undefined, previous: w.last, next: undefined,
+        tool: undefined, autosubmit: false, name: '', run: undefined, unstyle: undefined, pins: [], previous: w.last, next: undefined,
       };
       apply(mapSet, entries, [form, entry]);
       if (alone) w.first = entry;
@@ -256,6 +261,7 @@
       if (!wrapped) wrapFields();
       if (alone) arm(w);
       if (root !== w.doc) apply(observe, w.rootObserver, [root, observing(w)]);
+      attempt(() => pin(entry));
       refreshSoon(w);
     });
   }
@@ -283,28 +289,23 @@
     entry.tool = undefined;
     // A submission goes on if its own listener withdraws the form.
     if (entry.run !== undefined && (entry.run.mark === undefined || entry.run.mark.over)) endRun(entry, 'dropped', formUpdated);
-    remove(Held.state(contextOf(entry.w.doc)), tool);
+    remove(brands().Held.state(contextOf(entry.w.doc)), tool);
   }
 
   // Finds out which forms records concern.
   function note(w, records) {
     let moved = false;
     for (let i = 0; i < records.length; i++) {
-      const r = records[i];
-      if (dom.kind(r) === 'attributes') {
-        noteAttribute(w, dom.target(r), dom.which(r), dom.old(r));
-        continue;
-      }
-      moved = true;
-      forEachNode(dom.removed(r), (node) => {
-        for (let entry = w.first; entry !== undefined; entry = entry.next) if (holds(node, entry.form)) entry.lost = true;
-      });
+      const r = records[i], which = apply(dom.which, r, none);
+      if (which === null) moved = true;
+      else noteAttribute(w, dom.target(r), which, dom.old(r));
     }
     for (let entry = w.first; entry !== undefined; entry = entry.next) {
       if (!isEligible(entry)) {
         dropForm(entry);
-      } else if (entry.lost) {
+      } else if (entry.lost || (moved && wasRemoved(entry))) {
         entry.lost = false;
+        pin(entry);
         withdraw(entry);
         touch(entry);
       } else if (moved && !sameControls(entry)) {
@@ -331,14 +332,24 @@
     return false;
   }
 
-  // Whether node holds the element, through shadow roots too.
-  function holds(node, element) {
-    for (;;) {
-      if (dom.contains(node, element)) return true;
-      const root = dom.root(element);
-      if (apply(mapGet, shadows, [root]) === undefined) return false;
-      element = dom.host(root);
+  // Puts live ranges into a form and the hosts of the shadow roots above it. A range leaves
+  // what is removed, also if that is put back at once; to look at what each record tells
+  // of removed nodes would cost more than the rest of a storm of them.
+  function pin(entry) {
+    entry.pins = [];
+    for (let at = entry.form; ;) {
+      const range = dom.range(document);
+      dom.setStart(range, at, 0);
+      append(entry.pins, {__proto__: null, range, at});
+      const root = dom.root(at);
+      if (apply(mapGet, shadows, [root]) === undefined) return;
+      at = dom.host(root);
     }
+  }
+
+  function wasRemoved({pins}) {
+    for (let i = 0; i < pins.length; i++) if (dom.start(pins[i].range) !== pins[i].at) return true;
+    return false;
   }
 
   function controlsOf(form) {
@@ -365,7 +376,7 @@
   function refreshSoon(w) {
     if (w.posted) return;
     w.posted = true;
-    const state = Held.state(contextOf(w.doc));
+    const state = brands().Held.state(contextOf(w.doc));
     post(state, 1, () => attempt(() => refreshAll(state, w)));
   }
 
@@ -454,6 +465,10 @@
 
   function wrapFields() {
     wrapped = true;
+    attempt(() => {
+      dom.setStart = method(window.Range.prototype, 'setStart');
+      dom.start = reader(getPrototypeOf(window.Range.prototype), 'startContainer');
+    });
     attempt(installPseudoClasses);
     const {holders} = fields;
     for (let i = 0; i < 8; i++) {
@@ -831,18 +846,6 @@
   const responseRejected = 'respondWith promise was rejected';
   const responseUnserialisable = 'respondWith promise resolved with an object that could not be serialized to JSON';
 
-  // An event that belongs to a run.
-  class Marked extends Given {
-    #mark;
-    constructor(event, mark) {
-      super(event);
-      this.#mark = mark;
-    }
-    static of(event) {
-      return typeof event === 'object' && event !== null && #mark in event ? event.#mark : undefined;
-    }
-  }
-
   let checking = 0;  // calls of checkValidity and reportValidity under way
   const formListeners = ['submit', 'reset', 'invalid'];
 
@@ -934,8 +937,8 @@
         return;
       }
       const entry = e.type === 'invalid' ? runOf(target) : apply(mapGet, entries, [target]);
-      if (entry?.run === undefined || Marked.of(e) !== undefined) return;
-      new Marked(e, {__proto__: null});
+      if (entry?.run === undefined || brands().Marked.of(e) !== undefined) return;
+      new (brands().Marked)(e, {__proto__: null});
       if (e.type === 'invalid') {
         if (checking > 0) return;
         if (!entry.run.invalid && !entry.autosubmit) post(entry.run.state, 1, nothing, () => failValidation(entry));
@@ -951,13 +954,13 @@
 
   // The mark of a submit event that belongs to a run.
   function markOf(e) {
-    const known = Marked.of(e);
+    const known = brands().Marked.of(e);
     if (known !== undefined) return known;
     if (!e.isTrusted || dom.phase(e) === 0) return undefined;
     const entry = apply(mapGet, entries, [dom.eventTarget(e)]);
     if (entry?.run === undefined) return undefined;
     const mark = {__proto__: null, event: e, run: entry.run, response: undefined, over: false};
-    new Marked(e, mark);
+    new (brands().Marked)(e, mark);
     entry.run.mark = mark;
     if (!entry.run.now) post(entry.run.state, 1, nothing, () => judge(entry, mark));
     return mark;
@@ -1050,7 +1053,7 @@
         if (!isObject(init)) return construct(f, given, target);
         const {bubbles, cancelable, composed, agentInvoked, submitter: button} = init;
         const event = construct(f, [given[0], {__proto__: null, bubbles, cancelable, composed, submitter: button}], target);
-        if (agentInvoked) new Marked(event, {__proto__: null, event, run: undefined, response: undefined, over: false});
+        if (agentInvoked) new (brands().Marked)(event, {__proto__: null, event, run: undefined, response: undefined, over: false});
         return event;
       },
     });

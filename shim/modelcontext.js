@@ -96,8 +96,7 @@
   // ---- What the page could replace later ---------------------------------------------
 
   const {apply, construct, defineProperty, getOwnPropertyDescriptor, getPrototypeOf} = Reflect;
-  const {Promise, TypeError, DOMException, URL, WeakMap, MessageChannel} = window;
-  const {EventTarget, Event, AbortController, AbortSignal} = window;
+  const {Promise, TypeError, WeakMap, EventTarget, Event} = window;
   const {freeze} = Object;
   const FunctionPrototype = Function.prototype, DocumentPrototype = Document.prototype;
   const {bind} = FunctionPrototype, {then} = Promise.prototype;
@@ -106,9 +105,6 @@
   const {sort} = Array.prototype;
   const {get: mapGet, set: mapSet} = WeakMap.prototype;
   const {addEventListener, removeEventListener, dispatchEvent} = EventTarget.prototype;
-  const {postMessage, start} = MessagePort.prototype;
-  const {abort} = AbortController.prototype;
-  const {any: anySignal} = AbortSignal;
   const {captureStackTrace} = Error;
   // Chromium has it since version 121.
   const fromAsync = Array.fromAsync ?? (async (list) => ({__proto__: null, 0: await list[0]}));
@@ -117,23 +113,38 @@
   const {iterator, species, toPrimitive, toStringTag} = Symbol;
 
   const getterOf = (object, key) => getOwnPropertyDescriptor(object, key).get;
-  const getDefaultView = getterOf(DocumentPrototype, 'defaultView');
-  const getLength = getterOf(window, 'length');
-  const getClosed = getterOf(window, 'closed');
-  const getPerformance = getterOf(window, 'performance');
-  const getSignal = getterOf(AbortController.prototype, 'signal');
-  const getAborted = getterOf(AbortSignal.prototype, 'aborted');
-  const getReason = getterOf(AbortSignal.prototype, 'reason');
-  const getPort1 = getterOf(MessageChannel.prototype, 'port1');
-  const getPort2 = getterOf(MessageChannel.prototype, 'port2');
-  const getOrigin = getterOf(URL.prototype, 'origin');
-  const getProtocol = getterOf(URL.prototype, 'protocol');
-  const getHostname = getterOf(URL.prototype, 'hostname');
-  const {preventDefault} = Event.prototype;
 
-  // The same for every document of this window, also when it is used again.
-  const ownOrigin = self.origin === 'null' && location.protocol === 'file:' ? 'file://' : self.origin;
-  const originKeyed = originAgentCluster !== false || ownOrigin === 'file://';
+  // What makes the browser build whole interfaces, which costs as much as all the rest,
+  // is taken at the document's first change or at the first use of its modelContext:
+  // each comes before a script of the page can put something in its place.
+  let DOMException, URL, MessageChannel, AbortController, AbortSignal;
+  let postMessage, start, abort, anySignal, getSignal, getAborted, getReason, getPort1, getPort2;
+  let getOrigin, getProtocol, getHostname, getLength, getClosed, getPerformance, getDefaultView, preventDefault;
+  let ownOrigin, originKeyed;  // the same for every document of this window, also when it is used again
+
+  function takeRest() {
+    if (DOMException !== undefined) return;
+    ({DOMException, URL, MessageChannel, AbortController, AbortSignal} = window);
+    ({postMessage, start} = MessagePort.prototype);
+    const C = AbortController.prototype, S = AbortSignal.prototype, M = MessageChannel.prototype, U = URL.prototype;
+    ({abort} = C);
+    ({any: anySignal} = AbortSignal);
+    ({preventDefault} = Event.prototype);
+    getSignal = getterOf(C, 'signal');
+    getAborted = getterOf(S, 'aborted');
+    getReason = getterOf(S, 'reason');
+    getPort1 = getterOf(M, 'port1');
+    getPort2 = getterOf(M, 'port2');
+    getOrigin = getterOf(U, 'origin');
+    getProtocol = getterOf(U, 'protocol');
+    getHostname = getterOf(U, 'hostname');
+    getLength = getterOf(window, 'length');
+    getClosed = getterOf(window, 'closed');
+    getPerformance = getterOf(window, 'performance');
+    getDefaultView = getterOf(DocumentPrototype, 'defaultView');
+    ownOrigin = self.origin === 'null' && location.protocol === 'file:' ? 'file://' : self.origin;
+    originKeyed = originAgentCluster !== false || ownOrigin === 'file://';
+  }
 
   // Frames meet over genuine events only.
   const canMeet = !late || (isNative(addEventListener, 'addEventListener') && isNative(dispatchEvent, 'dispatchEvent'));
@@ -202,51 +213,68 @@
   // Private fields on objects that the page may hold. A field can be neither seen nor
   // copied by a page; only the browser's debugger lists it, and #aster is where aster
   // finds the api of a shim that an earlier aster left behind.
-  class Given {
-    constructor(object) {
-      return object;
-    }
-  }
-  class Held extends Given {
-    #state;
-    #aster;
-    constructor(context, state) {
-      super(context);
-      this.#state = state;
-      this.#aster = state.api;
-    }
-    static state(x) {
-      return typeof x === 'object' && x !== null && #state in x ? x.#state : undefined;
-    }
-    static aster(x) {
-      return x.#aster;
-    }
-  }
-  class Told extends Given {
-    #tag;
-    #toolName;
-    constructor(event, tag, toolName) {
-      super(event);
-      this.#tag = tag;
-      this.#toolName = toolName;
-    }
-    static toolName(event, tag) {
-      if (typeof event !== 'object' || event === null || !(#tag in event) || event.#tag !== tag) {
-        throw new TypeError('Illegal invocation');
-      }
-      return event.#toolName;
-    }
-  }
+  let classes;
+  const brands = () => classes ??= newBrands();
 
-  class Listed extends Given {
-    #values;
-    constructor(tool, values) {
-      super(tool);
-      this.#values = values;
+  function newBrands() {
+    class Given {
+      constructor(object) {
+        return object;
+      }
     }
-    static of(x) {
-      return isObject(x) && #values in x ? x.#values : undefined;
+    class Held extends Given {
+      #state;
+      #aster;
+      constructor(context, state) {
+        super(context);
+        this.#state = state;
+        this.#aster = state.api;
+      }
+      static state(x) {
+        return typeof x === 'object' && x !== null && #state in x ? x.#state : undefined;
+      }
+      static aster(x) {
+        return x.#aster;
+      }
     }
+    class Told extends Given {
+      #tag;
+      #toolName;
+      constructor(event, tag, toolName) {
+        super(event);
+        this.#tag = tag;
+        this.#toolName = toolName;
+      }
+      static toolName(event, tag) {
+        if (typeof event !== 'object' || event === null || !(#tag in event) || event.#tag !== tag) {
+          throw new TypeError('Illegal invocation');
+        }
+        return event.#toolName;
+      }
+    }
+
+    class Listed extends Given {
+      #values;
+      constructor(tool, values) {
+        super(tool);
+        this.#values = values;
+      }
+      static of(x) {
+        return isObject(x) && #values in x ? x.#values : undefined;
+      }
+    }
+    // An event that belongs to a run.
+    class Marked extends Given {
+      #mark;
+      constructor(event, mark) {
+        super(event);
+        this.#mark = mark;
+      }
+      static of(event) {
+        return typeof event === 'object' && event !== null && #mark in event ? event.#mark : undefined;
+      }
+    }
+    return {__proto__: null, Held, Told, Listed, Marked};
   }
 
   // ---- Web IDL conversions -----------------------------------------------------------
@@ -522,10 +550,11 @@
   function contextOf(doc) {
     let context = apply(mapGet, contexts, [doc]);
     if (context !== undefined) return context;
+    takeRest();
     context = construct(EventTarget, [], ModelContext);
     apply(mapSet, contexts, [doc, context]);
     const state = newState(doc, context);
-    new Held(context, state);
+    new (brands().Held)(context, state);
     if (canMeet) {
       attend(context, () => state.peer);
       if (!attending) {
@@ -578,7 +607,7 @@
   // The state of the window's document now, if its modelContext was ever read.
   function currentState() {
     const context = apply(mapGet, contexts, [document]);
-    return context === undefined ? undefined : Held.state(context);
+    return context === undefined ? undefined : brands().Held.state(context);
   }
 
   const isActive = (state) => window.document === state.doc && apply(getDefaultView, state.doc, []) === window;
@@ -859,14 +888,14 @@
   // shims of other frames can ask what they stand for.
   function newTool(values) {
     const tool = values.object = construct(EventTarget, [], Tool);
-    new Listed(tool, values);
+    new (brands().Listed)(tool, values);
     if (canMeet) attend(tool, () => values);
     return tool;
   }
 
   // What a Tool of this realm or another stands for; undefined for anything else.
   function listedOf(x) {
-    const own = Listed.of(x);
+    const own = brands().Listed.of(x);
     if (own !== undefined || !isObject(x)) return own;
     const values = meet(x);
     return values?.object === x ? values : undefined;
@@ -1094,7 +1123,7 @@
   const fire = (state, event) => apply(dispatchEvent, state.context, [event]);
 
   function makeEvent(Interface, type, toolName) {
-    return new Told(construct(Event, [type], Interface), Interface, toolName);
+    return new (brands().Told)(construct(Event, [type], Interface), Interface, toolName);
   }
 
   // Tells every document of the page with this origin. Aster tells the others.
@@ -1273,7 +1302,7 @@
 
   // The peer of a ModelContext of this realm or another, else undefined.
   function peerOf(context) {
-    const state = Held.state(context);
+    const state = brands().Held.state(context);
     if (state !== undefined) return state.peer;
     if (typeof context !== 'object' || context === null) return undefined;
     const peer = meet(context);
@@ -1282,28 +1311,15 @@
 
   // ---- The interfaces --------------------------------------------------------------------------------
 
-  const operations = {
-    __proto__: null,
-    registerTool: {
-      __proto__: null,
-      convert: (a, b, c, where) => ({__proto__: null, a: toTool(a, where), b: toRegisterOptions(b, where), c: undefined}),
-      run: register,
-    },
-    getTools: {
-      __proto__: null,
-      convert: (a, b, c, where) => ({__proto__: null, a: toGetOptions(a, where), b: undefined, c: undefined}),
-      run: getTools,
-    },
-    executeTool: {
-      __proto__: null,
-      convert: (a, b, c, where) => ({__proto__: null, a: toRegisteredTool(a, where), b, c: toExecuteOptions(c, where)}),
-      run: executeTool,
-    },
-  };
+  function converted(method, a, b, c, where) {
+    if (method === 'registerTool') return {__proto__: null, a: toTool(a, where), b: toRegisterOptions(b, where)};
+    if (method === 'getTools') return {__proto__: null, a: toGetOptions(a, where)};
+    return {__proto__: null, a: toRegisteredTool(a, where), b, c: toExecuteOptions(c, where)};
+  }
 
   function perform(state, method, a, b, c) {
     try {
-      return operations[method].run(state, a, b, c);
+      return (method === 'registerTool' ? register : method === 'getTools' ? getTools : executeTool)(state, a, b, c);
     } catch (e) {
       if (!state.held || !isActive(state)) return rejected(e);
       const d = pending(state);
@@ -1316,6 +1332,7 @@
   // of the object. No operation throws: it returns a rejected promise.
   function operate(context, method, given, least, a, b, c) {
     let peer, args;
+    takeRest();
     try {
       const where = executing(method);
       peer = peerOf(context);
@@ -1323,7 +1340,7 @@
       const native = peer.native();
       if (native !== undefined) return apply(native[method], native, given === 0 ? [] : [a, b, c]);
       if (given < least) throw new TypeError(where + least + ' argument required, but only ' + given + ' present.');
-      args = operations[method].convert(a, b, c, where);
+      args = converted(method, a, b, c, where);
     } catch (e) {
       return rejected(e);
     }
@@ -1344,32 +1361,18 @@
     return values;
   }
 
-  const toolMembers = {
-    get name() {
-      return valuesOf(this).name;
-    },
-    get title() {
-      return valuesOf(this).title;
-    },
-    get description() {
-      return valuesOf(this).description;
-    },
-    get inputSchema() {
-      return valuesOf(this).inputSchema;
-    },
-    get outputSchema() {
-      return valuesOf(this).outputSchema;
-    },
-    get annotations() {
-      return valuesOf(this).annotations;
-    },
-    get origin() {
-      return valuesOf(this).origin;
-    },
-    get source() {
-      return valuesOf(this).source;
-    },
-  };
+  function toolMembers() {
+    const members = {}, names = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations', 'origin', 'source'];
+    for (let i = 0; i < names.length; i++) {
+      const key = names[i], getter = {
+        get [key]() {
+          return valuesOf(this)[key];
+        },
+      };
+      accessor(members, key, getterOf(getter, key));
+    }
+    return members;
+  }
 
   function handlerPeer(context) {
     const peer = peerOf(context);
@@ -1420,7 +1423,7 @@
     const eventInit = {__proto__: null, bubbles: !!o.bubbles, cancelable: !!o.cancelable, composed: !!o.composed};
     const toolName = o.toolName;
     const text = toolName === undefined ? '' : toText(toolName, reading(where, 'toolName', dictionary));
-    return new Told(construct(Event, [type, eventInit], target), Interface, text);
+    return new (brands().Told)(construct(Event, [type, eventInit], target), Interface, text);
   }
 
   function ToolActivatedEvent(type, init = undefined) {
@@ -1429,7 +1432,7 @@
   const activatedMembers = {
     __proto__: Event.prototype,
     get toolName() {
-      return Told.toolName(this, ToolActivatedEvent);
+      return brands().Told.toolName(this, ToolActivatedEvent);
     },
   };
 
@@ -1439,7 +1442,7 @@
   const cancelMembers = {
     __proto__: Event.prototype,
     get toolName() {
-      return Told.toolName(this, ToolCancelEvent);
+      return brands().Told.toolName(this, ToolCancelEvent);
     },
   };
 
@@ -1447,6 +1450,7 @@
     __proto__: null,
     get modelContext() {
       let view;
+      takeRest();
       try {
         view = apply(getDefaultView, this, []);
       } catch {
@@ -1542,7 +1546,7 @@
   }
 
   function ownState(context) {
-    const state = Held.state(context);
+    const state = brands().Held.state(context);
     if (state === undefined) throw new TypeError('Illegal invocation');
     nativeOf(state);
     return state;
@@ -1554,49 +1558,47 @@
     state.handed = {__proto__: null};
   }
 
-  const legacyMembers = {
-    __proto__: null,
-    clearContext() {
-      removeAll(ownState(this));
-    },
-    // Replaces every tool of the document, or none if one of the new ones is bad.
-    provideContext(params) {
-      const state = ownState(this), where = "Failed to execute 'provideContext' on 'ModelContext': ";
-      const tools = toDictionary(params, where, 'ProvideContextParams')?.tools;
-      const names = {__proto__: null}, fresh = [], options = {__proto__: null, signal: undefined, exposedTo: []};
-      if (tools !== undefined) {
-        const at = reading(where, 'tools', 'ProvideContextParams');
-        forEachOf(tools, at, (v) => append(fresh, toTool(v, at)));
-      }
-      check(state);
-      for (let i = 0; i < fresh.length; i++) {
-        fresh[i] = prepare(fresh[i], options, (name) => name in names);
-        names[fresh[i].name] = true;
-      }
-      removeAll(state);
-      for (let i = 0; i < fresh.length; i++) {
-        if (state.native === undefined) commit(state, fresh[i]);
-        else handOver(state, fresh[i]);
-      }
-    },
-    unregisterTool(name) {
-      const state = ownState(this);
-      name = toText(name, "Failed to execute 'unregisterTool' on 'ModelContext': ");
-      const tool = liveTool(state, name) ?? state.handed[name];
-      if (tool === undefined) throw new DOMException('Invalid tool name', 'InvalidStateError');
-      delete state.handed[name];
-      remove(state, tool);
-    },
-  };
-
-  const navigatorMembers = {
-    __proto__: null,
-    get modelContext() {
-      return contextOf(document);
-    },
-  };
-
   function installLegacy() {
+    const legacyMembers = {
+      __proto__: null,
+      clearContext() {
+        removeAll(ownState(this));
+      },
+      // Replaces every tool of the document, or none if one of the new ones is bad.
+      provideContext(params) {
+        const state = ownState(this), where = "Failed to execute 'provideContext' on 'ModelContext': ";
+        const tools = toDictionary(params, where, 'ProvideContextParams')?.tools;
+        const names = {__proto__: null}, fresh = [], options = {__proto__: null, signal: undefined, exposedTo: []};
+        if (tools !== undefined) {
+          const at = reading(where, 'tools', 'ProvideContextParams');
+          forEachOf(tools, at, (v) => append(fresh, toTool(v, at)));
+        }
+        check(state);
+        for (let i = 0; i < fresh.length; i++) {
+          fresh[i] = prepare(fresh[i], options, (name) => name in names);
+          names[fresh[i].name] = true;
+        }
+        removeAll(state);
+        for (let i = 0; i < fresh.length; i++) {
+          if (state.native === undefined) commit(state, fresh[i]);
+          else handOver(state, fresh[i]);
+        }
+      },
+      unregisterTool(name) {
+        const state = ownState(this);
+        name = toText(name, "Failed to execute 'unregisterTool' on 'ModelContext': ");
+        const tool = liveTool(state, name) ?? state.handed[name];
+        if (tool === undefined) throw new DOMException('Invalid tool name', 'InvalidStateError');
+        delete state.handed[name];
+        remove(state, tool);
+      },
+    };
+    const navigatorMembers = {
+      __proto__: null,
+      get modelContext() {
+        return contextOf(document);
+      },
+    };
     for (const name in legacyMembers) contextMembers[name] = legacyMembers[name];
     accessor(Navigator.prototype, 'modelContext', getterOf(navigatorMembers, 'modelContext'));
   }
@@ -1839,9 +1841,9 @@
   const installed = install(ModelContext, contextMembers, EventTarget) &&
     install(ToolActivatedEvent, activatedMembers, Event) &&
     install(ToolCancelEvent, cancelMembers, Event) &&
-    (!hasTools || install(Tool, toolMembers, FunctionPrototype)) &&
+    (!hasTools || install(Tool, toolMembers(), FunctionPrototype)) &&
     accessor(DocumentPrototype, 'modelContext', modelContextGetter);
   if (!installed) return 'page';
   attempt(() => watchForms(document));
-  return late ? Held.aster(contextOf(document)) : undefined;
+  return late ? brands().Held.aster(contextOf(document)) : undefined;
 })
