@@ -1,8 +1,16 @@
 package main
 
 import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
+	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -86,18 +94,82 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// TestRegistryEntry checks what the MCP registry refuses.
+// registryEntry is a server.json, as far as the MCP registry's schema of 2025-12-11 has
+// rules for what is in ours.
+type registryEntry struct {
+	Schema                            string `json:"$schema"`
+	Name, Title, Description, Version string
+	WebsiteURL                        string
+	Repository                        struct{ URL, Source string }
+	Packages                          []struct {
+		RegistryType, Identifier, FileSHA256 string
+		Transport                            struct{ Type string }
+	}
+}
+
+// TestRegistryEntry makes a server.json of small archives as a release does, and checks what
+// the MCP registry refuses.
 func TestRegistryEntry(t *testing.T) {
-	var s struct{ Schema, Name, Title, Description, Version string }
-	text := fileText(t, ".github/release/server.json.tmpl")
-	if err := json.Unmarshal([]byte(text), &s); err != nil {
+	dist := t.TempDir()
+	for _, system := range []string{"linux", "darwin"} {
+		writeArchive(t, filepath.Join(dist, "aster_1.2.3_"+system+"_amd64.tar.gz"), "a program")
+	}
+	cmd := exec.CommandContext(t.Context(), "go", "run", ".ci/tools/bundle.go", "v1.2.3", dist)
+	cmd.Dir = filepath.Join("..", "..")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("bundle: %v\n%s", err, out)
+	}
+	text, err := os.ReadFile(filepath.Join(dist, "server.json"))
+	if err != nil {
 		t.Fatal(err)
 	}
-	if !regexp.MustCompile(`^[a-z0-9.-]+/[A-Za-z0-9._-]+$`).MatchString(s.Name) || s.Version != "VERSION" || s.Title == "" {
-		t.Errorf("%+v", s)
+	var s registryEntry
+	if err := json.Unmarshal(text, &s); err != nil {
+		t.Fatal(err)
 	}
-	if n := len(s.Description); n == 0 || n > 100 {
-		t.Errorf("the description has %d characters; the registry takes 1 to 100", n)
+	if want := "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"; s.Schema != want {
+		t.Errorf("$schema is %q, want %q", s.Schema, want)
+	}
+	if !regexp.MustCompile(`^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$`).MatchString(s.Name) || len(s.Name) > 200 {
+		t.Errorf("the registry takes no such name: %q", s.Name)
+	}
+	for what, text := range map[string]string{"title": s.Title, "description": s.Description} {
+		if n := len(text); n == 0 || n > 100 {
+			t.Errorf("the %s has %d characters; the registry takes 1 to 100", what, n)
+		}
+	}
+	if home := "https://" + module; s.Version != "1.2.3" || s.Repository.URL != home || s.Repository.Source != "github" || s.WebsiteURL != home {
+		t.Errorf("version %q, repository %+v, websiteUrl %q", s.Version, s.Repository, s.WebsiteURL)
+	}
+	if len(s.Packages) != 2 {
+		t.Errorf("%d packages, want 2", len(s.Packages))
+	}
+	for _, p := range s.Packages {
+		bundle, err := os.ReadFile(filepath.Join(dist, path.Base(p.Identifier)))
+		if err != nil {
+			t.Error(err)
+		}
+		if sum := fmt.Sprintf("%x", sha256.Sum256(bundle)); p.FileSHA256 != sum {
+			t.Errorf("%s: the sum is %s, want %s", p.Identifier, p.FileSHA256, sum)
+		}
+		if p.RegistryType != "mcpb" || p.Transport.Type != "stdio" || !strings.HasPrefix(p.Identifier, "https://"+module+"/releases/download/v1.2.3/") {
+			t.Errorf("package %+v", p)
+		}
+	}
+}
+
+// writeArchive makes a release's archive with a program in it.
+func writeArchive(t *testing.T, file, program string) {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	w := tar.NewWriter(z)
+	err := w.WriteHeader(&tar.Header{Name: "aster", Mode: 0o755, Size: int64(len(program)), Typeflag: tar.TypeReg})
+	if err == nil {
+		_, err = w.Write([]byte(program))
+	}
+	if err := errors.Join(err, w.Close(), z.Close(), os.WriteFile(file, b.Bytes(), 0o644)); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -123,6 +195,9 @@ func TestReleaseRuns(t *testing.T) {
 				t.Errorf("%s runs %s, which is no program", name, at[1])
 			}
 		}
+	}
+	if !strings.Contains(texts["test.yml"], "args: check}") {
+		t.Error("test.yml does not run goreleaser check")
 	}
 	formula := fileText(t, ".github/release/aster.rb.tmpl")
 	var targets struct {
