@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,15 +18,6 @@ const (
 	// closeGrace is the same where the browser is ours and has to be closed.
 	closeGrace = 6 * time.Second
 )
-
-// settleAfter is how long after its start a server gives back the memory that this took.
-const settleAfter = 2 * time.Second
-
-// settle gives what the start left over back to the system, once: a server waits for most
-// of its life, and every client has one of its own. The func that it returns takes that back.
-func settle() (stop func() bool) {
-	return time.AfterFunc(settleAfter, debug.FreeOSMemory).Stop
-}
 
 // mcpCommand holds the MCP servers.
 func (a *app) mcpCommand() *cobra.Command {

@@ -61,7 +61,9 @@ func (a *app) serveFront(ctx context.Context, fo *frontOptions, o *host.SessionO
 		return err
 	}
 	defer f.Close()
-	defer settle()()
+	memory := newSettler()
+	defer memory.stop()
+	f.Server().AddReceivingMiddleware(memory.middleware)
 	l, serving, err := fo.http.listen(ctx, a)
 	if err != nil {
 		return err
