@@ -10,7 +10,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
 	"github.com/aster-mcp/aster/cmd/aster/internal/config"
@@ -213,10 +212,10 @@ func (a *app) daemonRun(ctx context.Context, dir string, idle time.Duration) err
 	if err != nil {
 		return err
 	}
-	memory := newSettler()
-	defer memory.stop()
+	memory := host.NewSettler()
+	defer memory.Stop()
 	err = daemon.Run(ctx, &daemon.Options{
-		Paths: paths, Version: thisBuild().Version, Logger: log, Idle: idle, Hide: hideByRules, Middleware: func(next mcp.MethodHandler) mcp.MethodHandler { return memory.middleware(host.Recover(log)(next)) },
+		Paths: paths, Version: thisBuild().Version, Logger: log, Idle: idle, Hide: hideByRules, Middleware: memory.Around(host.Recover(log)),
 		Open: func(want *daemon.Attach) (*webmcp.BrowserOptions, error) {
 			browser := browserOptions{cdpURL: want.Browser, allowRemote: want.AllowRemote, headless: want.Headless}
 			finder, launch, err := browser.resolve(a.env)

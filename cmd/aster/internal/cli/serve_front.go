@@ -61,9 +61,9 @@ func (a *app) serveFront(ctx context.Context, fo *frontOptions, o *host.SessionO
 		return err
 	}
 	defer f.Close()
-	memory := newSettler()
-	defer memory.stop()
-	f.Server().AddReceivingMiddleware(memory.middleware)
+	memory := host.NewSettler()
+	defer memory.Stop()
+	f.Server().AddReceivingMiddleware(memory.Middleware)
 	l, serving, err := fo.http.listen(ctx, a)
 	if err != nil {
 		return err

@@ -89,8 +89,8 @@ func serveGatewayRun(ctx context.Context, o *serveGatewayOptions, args []string)
 	if o.env.Terminal && l == nil {
 		fmt.Fprintln(o.env.Stderr, `aster: waiting for an MCP client on stdin. To see the servers, run "aster mcp list"; to leave, press Ctrl-C.`)
 	}
-	memory := newSettler()
-	defer memory.stop()
+	memory := host.NewSettler()
+	defer memory.Stop()
 	wait, cancel := context.WithTimeout(ctx, host.StartWait)
 	s.Start(wait)
 	cancel()
@@ -98,7 +98,7 @@ func serveGatewayRun(ctx context.Context, o *serveGatewayOptions, args []string)
 	if err != nil {
 		return usagef("--%w", err)
 	}
-	g.Server().AddReceivingMiddleware(memory.middleware)
+	g.Server().AddReceivingMiddleware(memory.Middleware)
 	if l != nil {
 		return host.ServeHTTP(ctx, g.Server(), l, serving)
 	}

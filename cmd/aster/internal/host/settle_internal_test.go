@@ -1,4 +1,4 @@
-package cli
+package host
 
 import (
 	"context"
@@ -14,7 +14,7 @@ func TestSettler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		freed := 0
 		s := newSettlerWith(func() { freed++ })
-		handle := s.middleware(func(context.Context, string, mcp.Request) (mcp.Result, error) { return nil, nil })
+		handle := s.Middleware(func(context.Context, string, mcp.Request) (mcp.Result, error) { return nil, nil })
 		requests := func(n int) {
 			for range n {
 				handle(t.Context(), "ping", nil)
@@ -28,6 +28,6 @@ func TestSettler(t *testing.T) {
 				t.Fatalf("after %d more requests memory was given back %d times, want %d", c.requests, freed, c.want)
 			}
 		}
-		s.stop()
+		s.Stop()
 	})
 }

@@ -1,4 +1,4 @@
-package cli
+package host
 
 import (
 	"context"
@@ -18,34 +18,34 @@ const (
 	manyRequests = 500
 )
 
-// A settler gives what a server's start and its busy times left over back to the system: a
+// A Settler gives what a server's start and its busy times left over back to the system: a
 // server waits for most of its life, and every client has one of its own. Safe for
 // concurrent use.
-type settler struct {
+type Settler struct {
 	free     func()
 	timer    *time.Timer
 	requests atomic.Int64 // since memory was last given back
 }
 
-// newSettler counts a server's start as the first busy time.
-func newSettler() *settler { return newSettlerWith(debug.FreeOSMemory) }
+// NewSettler counts a server's start as the first busy time.
+func NewSettler() *Settler { return newSettlerWith(debug.FreeOSMemory) }
 
-func newSettlerWith(free func()) *settler {
-	s := &settler{free: free}
+func newSettlerWith(free func()) *Settler {
+	s := &Settler{free: free}
 	s.timer = time.AfterFunc(settleAfter, s.settle)
 	return s
 }
 
-func (s *settler) settle() {
+func (s *Settler) settle() {
 	s.requests.Store(0)
 	s.free()
 }
 
-// stop is for the end of the server.
-func (s *settler) stop() { s.timer.Stop() }
+// Stop is for the end of the server.
+func (s *Settler) Stop() { s.timer.Stop() }
 
-// middleware counts the requests of a server.
-func (s *settler) middleware(next mcp.MethodHandler) mcp.MethodHandler {
+// Middleware counts the requests of a server. Where [Recover] is used, it goes around that.
+func (s *Settler) Middleware(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		defer func() {
 			if s.requests.Add(1) >= manyRequests {
@@ -54,4 +54,9 @@ func (s *settler) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 		}()
 		return next(ctx, method, req)
 	}
+}
+
+// Around is inner with the settler's middleware around it.
+func (s *Settler) Around(inner mcp.Middleware) mcp.Middleware {
+	return func(next mcp.MethodHandler) mcp.MethodHandler { return s.Middleware(inner(next)) }
 }
