@@ -82,6 +82,7 @@ type Session struct {
 	problems []Problem // servers that could not even be tried
 
 	mu        sync.Mutex
+	starting  int // calls of Start under way: each ends in a mark
 	dirty     bool
 	catalog   *bridge.Catalog
 	unfilled  map[bridge.ToolID]bridge.Tool // of configured servers; made with the catalogue
@@ -209,7 +210,13 @@ func orDefault[T comparable](v, fallback T) T {
 // Start starts all servers at once and waits until each is connected or has failed, or
 // ctx ends; those under way go on.
 func (s *Session) Start(ctx context.Context) {
+	s.mu.Lock()
+	s.starting++
+	s.mu.Unlock()
 	s.set.Start(ctx)
+	s.mu.Lock()
+	s.starting--
+	s.mu.Unlock()
 	s.mark() // a source says that it is up a moment before it tells of the change
 }
 
@@ -255,10 +262,13 @@ func (s *Session) follow() {
 			return
 		case <-s.changed:
 		}
-		c := s.Catalog()
 		s.mu.Lock()
-		listeners := slices.Clone(s.listeners)
+		listeners, starting := slices.Clone(s.listeners), s.starting > 0
 		s.mu.Unlock()
+		if starting && len(listeners) == 0 {
+			continue // one catalogue at its end, not one for each server that comes up
+		}
+		c := s.Catalog()
 		for _, f := range listeners {
 			f(c)
 		}
