@@ -44,7 +44,7 @@ type web struct {
 	mu      sync.Mutex
 	closed  bool
 	cancels map[*http.Request]context.CancelFunc // requests under way, bodies included
-	status  int                                  // of the last HTTP error
+	status  int                                  // of the last HTTP error that explains a failure
 	refused string                               // the origin that a redirect named
 	first   string                               // the first bytes of a body that is not MCP
 }
@@ -260,9 +260,11 @@ func (w *web) read(resp *http.Response, req *http.Request, id string) {
 	media, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
 	switch media = strings.ToLower(strings.TrimSpace(media)); {
 	case resp.StatusCode >= 300:
-		w.mu.Lock()
-		w.status = resp.StatusCode
-		w.mu.Unlock()
+		if w.explains(req, resp.StatusCode) {
+			w.mu.Lock()
+			w.status = resp.StatusCode
+			w.mu.Unlock()
+		}
 		body.r = io.LimitReader(resp.Body, maxErrorBytes)
 	case media == "text/event-stream":
 		body.r = newEventFilter(resp.Body, w.tap, id)
@@ -282,6 +284,13 @@ func (w *web) read(resp *http.Response, req *http.Request, id string) {
 	}
 	resp.Body, resp.ContentLength = body, -1
 	resp.Header.Del("Content-Length")
+}
+
+// explains reports whether a status may be why something fails. Servers without a stream
+// beside the calls, and those that end no session, refuse the GET and the DELETE and are
+// well: that must not be taken for the reason of what fails later.
+func (w *web) explains(req *http.Request, status int) bool {
+	return req.Method == http.MethodPost || w.spec.SSE || status == http.StatusUnauthorized
 }
 
 // kill ends all requests under way.

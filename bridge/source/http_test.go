@@ -325,3 +325,27 @@ func TestBearer(t *testing.T) {
 		}
 	}
 }
+
+// TestRefusedStream has a server refuse the stream beside the calls, which is its right, and
+// then fail a call: the refusal is not the reason.
+func TestRefusedStream(t *testing.T) {
+	url, _ := site(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var m message
+		switch json.NewDecoder(r.Body).Decode(&m); {
+		case r.Method != http.MethodPost:
+			w.WriteHeader(http.StatusMethodNotAllowed)
+		case len(m.ID) == 0:
+			w.WriteHeader(http.StatusAccepted)
+		case m.Method == "tools/call":
+			panic(http.ErrAbortHandler) // cuts the connection
+		default:
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,%s}`, m.ID, legacy(m))
+		}
+	}))
+	s := open(t, source.Spec{Name: "s", URL: url, Era: source.EraLegacy, StartTimeout: patience}, nil)
+	start(t, s)
+	if _, err := s.Call(t.Context(), "echo", nil, nil); err == nil || strings.Contains(err.Error(), "405") {
+		t.Errorf("Call: %v", err)
+	}
+}

@@ -169,13 +169,17 @@ func (a *arena) write(path, text string) string {
 }
 
 // config writes the user's aster.yaml: servers that the command fake plays, as
-// "name: mode argument…", and further lines below mcp.
+// "name: mode argument…", or remote ones, as "name: http://…", and further lines below mcp.
 func (a *arena) config(servers []string, more ...string) {
 	a.Helper()
 	var text strings.Builder
 	text.WriteString("mcp:\n  servers:\n    web: {disabled: true}\n    webmcp: {disabled: true}\n    shortcuts: {disabled: true}\n")
 	for _, s := range servers {
 		name, mode, _ := strings.Cut(s, ": ")
+		if strings.HasPrefix(mode, "http://") {
+			fmt.Fprintf(&text, "    %s: {url: %q}\n", name, mode)
+			continue
+		}
 		fmt.Fprintf(&text, "    %s:\n      command: %q\n      args: [%s]\n", name, fakeExe, strings.Join(strings.Fields(mode), ", "))
 	}
 	for _, line := range more {

@@ -64,12 +64,15 @@ func TestServerFaults(t *testing.T) {
 // of the largest messages at once.
 const maxFaultPeak = 400 << 20
 
-func (f serverFault) run(a *arena) {
+func (f serverFault) run(a *arena) { f.meet(a, f.mode) }
+
+// meet has the program meet the bad server: a mode of the command fake, or an address.
+func (f serverFault) meet(a *arena, server string) {
 	limit := "60s"
 	if f.ends != "answers" {
 		limit = "2s"
 	}
-	a.config([]string{"good: good", "bad: " + f.mode}, "call_timeout: "+limit, "policy: {approve: never}")
+	a.config([]string{"good: good", "bad: " + server}, "call_timeout: "+limit, "policy: {approve: never}")
 	c := a.open(nil, "mcp", "serve", "--expose", "both")
 	c.awaitTool("good__echo")
 	if f.ends != "absent" {
