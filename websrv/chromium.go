@@ -300,6 +300,3 @@ func chromiumNames() []string {
 	}
 	return names
 }
-
-// browserPath is the local Chromium's path; the error wraps errNoBrowser.
-func (n *network) browserPath() (string, error) { return findChromium(n.o.Chromium) }

@@ -219,9 +219,6 @@ func TestNoChromium(t *testing.T) {
 		if _, err := n.render(testContext(t, time.Minute), "http://a.example/", renderOptions{}); !errors.Is(err, errNoBrowser) || !strings.Contains(err.Error(), "mcp.web.chromium") {
 			t.Errorf("%s: got %v, want errNoBrowser with the next step", path, err)
 		}
-		if _, err := n.browserPath(); !errors.Is(err, errNoBrowser) {
-			t.Errorf("%s: browserPath: %v", path, err)
-		}
 	}
 }
 

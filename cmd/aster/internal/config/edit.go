@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strconv"
 	"strings"
 )
 
@@ -96,29 +95,8 @@ func (d *Document) at(path []string) *node {
 	return n
 }
 
-// List returns the texts of a list, nil if there is none.
-func (d *Document) List(path ...string) []string {
-	n := d.at(path)
-	if n == nil {
-		return nil
-	}
-	var out []string
-	for _, i := range n.items {
-		out = append(out, i.text)
-	}
-	return out
-}
-
-// SetText, SetBool and SetNumber give a key a value. Missing maps on the way are made.
-func (d *Document) SetText(value string, path ...string) error { return d.set(path, textNode(value)) }
-
-// SetBool gives a key a value, as [Document.SetText].
+// SetBool gives a key a value. Missing maps on the way are made.
 func (d *Document) SetBool(value bool, path ...string) error { return d.set(path, boolNode(value)) }
-
-// SetNumber gives a key a value, as [Document.SetText].
-func (d *Document) SetNumber(value int, path ...string) error {
-	return d.set(path, &node{kind: kindInt, text: strconv.Itoa(value)})
-}
 
 // AddServer declares a server, which must not be declared in the file.
 func (d *Document) AddServer(s *Server) error {

@@ -290,7 +290,7 @@ func TestSaveAtOnce(t *testing.T) {
 		wg.Go(func() {
 			d, err := config.OpenDocument(path, config.ScopeGlobal)
 			if err == nil {
-				err = errors.Join(d.SetText("true", "mcp", "servers", fmt.Sprintf("new%d", i), "command"), d.Save())
+				err = errors.Join(d.AddServer(&config.Server{Name: fmt.Sprintf("new%d", i), Transport: config.Stdio, Command: "true"}), d.Save())
 			}
 			done[i] = err == nil
 			if err != nil && !errors.Is(err, config.ErrChanged) && !errors.Is(err, filelock.ErrLocked) {

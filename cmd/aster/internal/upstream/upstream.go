@@ -17,32 +17,6 @@ type Options struct {
 	Store *Store
 }
 
-// A Skipped says why a server has no spec.
-type Skipped struct {
-	Server string
-	Err    error // one line or several; no values of variables
-}
-
-// Specs returns the specs of all servers that are not disabled, sorted by name,
-// and those that cannot be used as they are configured. The servers inside
-// aster are not among them.
-func Specs(cfg *config.Config, opts *Options) ([]source.Spec, []Skipped) {
-	var specs []source.Spec
-	var skipped []Skipped
-	for _, s := range cfg.Servers {
-		if s.Disabled {
-			continue
-		}
-		spec, err := Spec(cfg, s, opts)
-		if err != nil {
-			skipped = append(skipped, Skipped{s.Name, err})
-			continue
-		}
-		specs = append(specs, spec)
-	}
-	return specs, skipped
-}
-
 // Spec returns the spec of one server, disabled or not.
 func Spec(cfg *config.Config, server *config.Server, opts *Options) (source.Spec, error) {
 	if opts == nil {
