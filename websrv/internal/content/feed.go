@@ -20,7 +20,10 @@ func (c *conversion) feed(body []byte) error {
 		return err
 	}
 	// The parser follows elements by recursion and keeps all attributes of a tag.
-	if boundxml.LongTag(u) || markupDepth(u) > maxXMLDepth || jsonDepth(u) > maxXMLDepth && looksLikeJSON(u) {
+	if boundxml.LongTag(u) {
+		return fmt.Errorf("feed: %w: %w", ErrTooLarge, boundxml.ErrLongTag)
+	}
+	if markupDepth(u) > maxXMLDepth || jsonDepth(u) > maxXMLDepth && looksLikeJSON(u) {
 		return fmt.Errorf("feed: %w: it is nested too deep", ErrTooLarge)
 	}
 	f, err := gofeed.NewParser().Parse(bytes.NewReader(dropDeclaration(u)))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/aster-mcp/aster/websrv/internal/boundxml"
 	"github.com/aster-mcp/aster/websrv/internal/content"
 )
 
@@ -162,6 +163,7 @@ func TestHostileOffice(t *testing.T) {
 		{"no slides", zipOf(t, "ppt/x", ""), content.KindPPTX, content.ErrMalformed},
 		{"deep rtf", []byte(`{\rtf1` + strings.Repeat("{", 100_000)), content.KindRTF, content.ErrTooLarge},
 		{"deep feed", []byte("<rss>" + strings.Repeat("<a>", 100_000)), content.KindFeed, content.ErrTooLarge},
+		{"long tag in a feed", []byte("<rss a='" + strings.Repeat("a", 100_000) + "'>"), content.KindFeed, boundxml.ErrLongTag},
 		{"no feed", []byte("<x/>"), content.KindFeed, content.ErrMalformed},
 	}
 	for _, tt := range tests {
