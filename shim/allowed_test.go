@@ -16,10 +16,15 @@ var allowedDifferences = map[string]string{
 	"forms-submit: preventDefault after a microtask":    betweenListeners,
 	"forms-register: a closed declarative shadow root that no script ever sees": "only DevTools' DOM domain shows such a root, and asking it means a walk through every document; " +
 		"one that its component takes out of its internals is found",
-	"forms-pseudo: a linked stylesheet": "the browser drops the rules that it does not know while it reads the file; to read it again would be a request that servers see",
+	"stacks: stacks of listeners":                           listenerFrames,
+	"stacks: stacks of the listeners of a form that is run": listenerFrames,
+	"stacks: stacks of an abort of a tool":                  listenerFrames,
+	"forms-pseudo: a linked stylesheet":                     "the browser drops the rules that it does not know while it reads the file; to read it again would be a request that servers see",
 }
 
 const untrusted = "only the browser can dispatch trusted events"
+
+const listenerFrames = "what script dispatches has the script below it in a listener's stack"
 
 // Also what native functions alone dispatch (a timer or a microtask that calls a bound
 // dispatchEvent) counts as script: TestNoMicrotaskBetweenListeners holds it. What the

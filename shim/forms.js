@@ -1037,11 +1037,15 @@
     const members = {
       __proto__: null,
       get agentInvoked() {
-        apply(submitter, this, []);
+        try {
+          apply(submitter, this, []);
+        } catch {
+          fail('Illegal invocation', '', accessorOf(S, 'agentInvoked').get);
+        }
         return markOf(this) !== undefined;
       },
       respondWith(response) {
-        return respondWith(this, arguments.length, response, submitter);
+        bounded(members.respondWith, () => respondWith(this, arguments.length, response, submitter));
       },
     };
     accessor(S, 'agentInvoked', getterOf(members, 'agentInvoked'));
@@ -1066,15 +1070,13 @@
     try {
       apply(submitter, event, []);
     } catch {
-      throw new TypeError('Illegal invocation');
+      fail('Illegal invocation');
     }
-    if (given === 0) throw new TypeError(where + '1 argument required, but only 0 present.');
-    const mark = markOf(event), refuse = (text) => {
-      throw new DOMException(where + text, 'InvalidStateError');
-    };
-    if (mark === undefined) refuse('You can only call respondWith on an submit event that has agentInvoked == true.');
-    if (!dom.prevented(event)) refuse('To call respondWith, you must first call preventDefault.');
-    if (dom.phase(event) === 0 && !mark.run?.now) refuse('To call respondWith, the event must be currently being dispatched.');
+    if (given === 0) fail('1 argument required, but only 0 present.', where);
+    const mark = markOf(event), invalid = (text) => cleaned(new DOMException(text, 'InvalidStateError'));
+    if (mark === undefined) throw invalid(where + 'You can only call respondWith on an submit event that has agentInvoked == true.');
+    if (!dom.prevented(event)) throw invalid(where + 'To call respondWith, you must first call preventDefault.');
+    if (dom.phase(event) === 0 && !mark.run?.now) throw invalid(where + 'To call respondWith, the event must be currently being dispatched.');
     mark.response = {__proto__: null, value: response};
   }
 

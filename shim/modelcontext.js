@@ -160,6 +160,42 @@
 
   const nothing = () => {};
 
+  // What the page calls shows in the stacks of errors as little as native functions do:
+  // they begin below boundary, the function of ours that the page is calling.
+  let boundary;
+
+  function cleaned(error, below = boundary) {
+    captureStackTrace(error, below);
+    return error;
+  }
+
+  // Chromium puts where it happened before an error's message, and not into its stack.
+  function fail(text, where = '', below = boundary) {
+    const error = cleaned(new TypeError(text), below);
+    if (where !== '') defineProperty(error, 'message', {__proto__: null, value: where + text});
+    throw error;
+  }
+
+  // What an operation rejects with by itself has no stack in Chromium.
+  function bare(error) {
+    delete error.stack;
+    return error;
+  }
+
+  function refuse(text, name = 'InvalidStateError') {
+    throw bare(new DOMException(text, name));
+  }
+
+  function bounded(below, act) {
+    const before = boundary;
+    boundary = below;
+    try {
+      return act();
+    } finally {
+      boundary = before;
+    }
+  }
+
   // Adds to an array of ours without asking setters of Array.prototype.
   function append(list, value) {
     defineProperty(list, list.length, {__proto__: null, value, writable: true, enumerable: true, configurable: true});
@@ -247,7 +283,7 @@
       }
       static toolName(event, tag) {
         if (typeof event !== 'object' || event === null || !(#tag in event) || event.#tag !== tag) {
-          throw new TypeError('Illegal invocation');
+          fail('Illegal invocation', '', accessorOf(tag.prototype, 'toolName').get);
         }
         return event.#toolName;
       }
@@ -289,7 +325,7 @@
   function toPrimitiveText(v, where) {
     const exotic = v[toPrimitive];
     if (exotic !== undefined && exotic !== null) {
-      if (typeof exotic !== 'function') throw new TypeError(where + 'Symbol(Symbol.toPrimitive) is not a function');
+      if (typeof exotic !== 'function') fail('Symbol(Symbol.toPrimitive) is not a function', where);
       const p = apply(exotic, v, ['string']);
       if (!isObject(p)) return p;
     } else {
@@ -300,26 +336,26 @@
         if (!isObject(p)) return p;
       }
     }
-    throw new TypeError(where + 'Cannot convert object to primitive value');
+    fail('Cannot convert object to primitive value', where);
   }
 
   function toText(v, where) {
     if (isObject(v)) v = toPrimitiveText(v, where);
-    if (typeof v === 'symbol') throw new TypeError(where + 'Cannot convert a Symbol value to a string');
+    if (typeof v === 'symbol') fail('Cannot convert a Symbol value to a string', where);
     return '' + v;
   }
 
   const toUSVText = (v, where) => apply(toWellFormed, toText(v, where), []);
 
   function required(v, where) {
-    if (v === undefined) throw new TypeError(where + 'Required member is undefined.');
+    if (v === undefined) fail('Required member is undefined.', where);
     return v;
   }
 
   // An optional dictionary: undefined stands for one without members.
   function toDictionary(v, where, type) {
     if (v === undefined || v === null) return undefined;
-    if (!isObject(v)) throw new TypeError(where + "The provided value is not of type '" + type + "'.");
+    if (!isObject(v)) fail("The provided value is not of type '" + type + "'.", where);
     return v;
   }
 
@@ -336,19 +372,19 @@
   }
 
   function toSchemaObject(v, where) {
-    if (v !== undefined && !isObject(v)) throw new TypeError(where + "Failed to convert value to 'object'.");
+    if (v !== undefined && !isObject(v)) fail("Failed to convert value to 'object'.", where);
     return v;
   }
 
   function toTool(v, where) {
     const type = 'ModelContextTool';
-    if (!isObject(v)) throw new TypeError(where + "The provided value is not of type '" + type + "'.");
+    if (!isObject(v)) fail("The provided value is not of type '" + type + "'.", where);
     const annotations = toAnnotations(v.annotations, reading(where, 'annotations', type));
     let at = reading(where, 'description', type);
     const description = toUSVText(required(v.description, at), at);
     at = reading(where, 'execute', type);
     const execute = required(v.execute, at);
-    if (typeof execute !== 'function') throw new TypeError(at + 'The given value is not a function.');
+    if (typeof execute !== 'function') fail('The given value is not a function.', at);
     const inputSchema = toSchemaObject(v.inputSchema, reading(where, 'inputSchema', type));
     at = reading(where, 'name', type);
     const name = toText(required(v.name, at), at);
@@ -373,11 +409,11 @@
   function toRegisteredTool(v, where) {
     if (hasTools) {
       const listed = listedOf(v);
-      if (listed === undefined) throw new TypeError(where + "parameter 1 is not of type 'Tool'.");
+      if (listed === undefined) fail("parameter 1 is not of type 'Tool'.", where);
       return {__proto__: null, name: listed.name, origin: listed.origin, view: listed.source, id: listed.id};
     }
     const type = 'RegisteredTool';
-    if (!isObject(v)) throw new TypeError(where + "The provided value is not of type '" + type + "'.");
+    if (!isObject(v)) fail("The provided value is not of type '" + type + "'.", where);
     toAnnotations(v.annotations, reading(where, 'annotations', type));
     let at = reading(where, 'description', type);
     toText(required(v.description, at), at);
@@ -391,7 +427,7 @@
     if (title !== undefined) toText(title, reading(where, 'title', type));
     at = reading(where, 'window', type);
     const view = required(v.window, at);
-    if (!isWindow(view)) throw new TypeError(at + "Failed to convert value to 'Window'.");
+    if (!isWindow(view)) fail("Failed to convert value to 'Window'.", at);
     return {__proto__: null, name, origin, view, id: undefined};
   }
 
@@ -405,24 +441,24 @@
         // Not a signal.
       }
     }
-    throw new TypeError(where + "Failed to convert value to 'AbortSignal'.");
+    fail("Failed to convert value to 'AbortSignal'.", where);
   }
 
   // Takes each value of an iterable.
   function forEachOf(v, where, take) {
-    if (!isObject(v)) throw new TypeError(where + 'The provided value cannot be converted to a sequence.');
+    if (!isObject(v)) fail('The provided value cannot be converted to a sequence.', where);
     const method = v[iterator];
     if (method === undefined || method === null) {
-      throw new TypeError(where + 'The object must have a callable @@iterator property.');
+      fail('The object must have a callable @@iterator property.', where);
     }
-    if (typeof method !== 'function') throw new TypeError(where + '@@iterator must be a callable.');
+    if (typeof method !== 'function') fail('@@iterator must be a callable.', where);
     const it = apply(method, v, []);
-    if (!isObject(it)) throw new TypeError(where + 'Iterator object must be an object.');
+    if (!isObject(it)) fail('Iterator object must be an object.', where);
     const next = it.next;
-    if (typeof next !== 'function') throw new TypeError(where + 'Expected next() function on iterator.');
+    if (typeof next !== 'function') fail('Expected next() function on iterator.', where);
     for (;;) {
       const step = apply(next, it, []);
-      if (!isObject(step)) throw new TypeError(where + 'Expected iterator.next() to return an Object.');
+      if (!isObject(step)) fail('Expected iterator.next() to return an Object.', where);
       if (step.done) return;
       take(step.value);
     }
@@ -467,7 +503,7 @@
         const message = e.message;
         if (typeof message === 'string' &&
             (begins(message, 'Converting circular structure to JSON') || begins(message, 'Do not know how to serialize a BigInt'))) {
-          throw new TypeError(where + message);
+          fail(message, where);
         }
       }
       throw e;
@@ -534,7 +570,7 @@
     for (let i = 0; i < list.length; i++) {
       const origin = secureOrigin(list[i]);
       if (origin === undefined) {
-        throw new DOMException('Only secure origins are allowed in the ' + option + ' list.', 'SecurityError');
+        throw cleaned(new DOMException('Only secure origins are allowed in the ' + option + ' list.', 'SecurityError'));
       }
       append(origins, origin);
     }
@@ -613,9 +649,9 @@
   const isActive = (state) => window.document === state.doc && apply(getDefaultView, state.doc, []) === window;
 
   function check(state) {
-    if (!isActive(state)) throw new DOMException('The document is not active.', 'InvalidStateError');
+    if (!isActive(state)) refuse('The document is not active.');
     if (config.compat <= lastKeyed && !originKeyed) {
-      throw new DOMException('document.modelContext cannot be used when document.domain is enabled.', 'SecurityError');
+      refuse('document.modelContext cannot be used when document.domain is enabled.', 'SecurityError');
     }
     if (state.denied) throw notAllowed();
   }
@@ -626,7 +662,7 @@
   // settles. If aster does not answer, the default of the policy counts.
 
   const rulingMs = 3000;
-  const notAllowed = () => new DOMException('Access to the feature "tools" is disallowed by permissions policy.', 'NotAllowedError');
+  const notAllowed = () => bare(new DOMException('Access to the feature "tools" is disallowed by permissions policy.', 'NotAllowedError'));
 
   function isSameOriginTree() {
     const ancestors = location.ancestorOrigins;
@@ -639,7 +675,7 @@
     if (!allowed) {
       leaveForms(state.doc);
       for (let tool = state.first; tool !== undefined; tool = tool.next) remove(state, tool);
-      for (let i = 0; i < state.refusals.length; i++) state.refusals[i](notAllowed());
+      for (let i = 0; i < state.refusals.length; i++) state.refusals[i]();
     }
     state.refusals = [];
     if (!state.held) return;
@@ -650,7 +686,10 @@
   // The promise of an operation, which a ruling may refuse.
   function pending(state) {
     const d = deferred();
-    if (state.held) append(state.refusals, d.reject);
+    if (state.held) {
+      const error = notAllowed();
+      append(state.refusals, () => d.reject(error));
+    }
     return d;
   }
 
@@ -738,12 +777,12 @@
   // Checks a tool, in Chromium's order, and makes the record of it.
   function prepare(given, options, isTaken) {
     const {name, title, description, annotations, execute} = given, {signal} = options;
-    if (isTaken(name)) throw new DOMException('Duplicate tool name', 'InvalidStateError');
-    if (!isToolName(name)) throw new DOMException('Invalid tool name', 'InvalidStateError');
-    if (description === '') throw new DOMException('Description is required', 'InvalidStateError');
+    if (isTaken(name)) refuse('Duplicate tool name');
+    if (!isToolName(name)) refuse('Invalid tool name');
+    if (description === '') refuse('Description is required');
     const schema = toSchemaText(given.inputSchema, 'input'), output = toSchemaText(given.outputSchema, 'output');
     // toJSON is the page's code, and may have registered this very name.
-    if (isTaken(name)) throw new DOMException('Duplicate tool name', 'InvalidStateError');
+    if (isTaken(name)) refuse('Duplicate tool name');
     if (isAborted(signal)) throw apply(getReason, signal, []);
     const exposedTo = secureOrigins(options.exposedTo, 'exposedTo');
     return {
@@ -755,7 +794,7 @@
   function toSchemaText(v, which) {
     if (v === undefined) return undefined;
     const where = executing('registerTool'), text = toJSONText(v, where);
-    if (text === undefined) throw new TypeError(where + 'invalid ' + which + ' schema: toJSON() returns undefined');
+    if (text === undefined) fail('invalid ' + which + ' schema: toJSON() returns undefined', where);
     return text;
   }
 
@@ -904,10 +943,7 @@
   // ---- Execution: the caller's side --------------------------------------------------------------
 
   // As an error that comes from another process: with a stack that has no frames.
-  function distant(error) {
-    captureStackTrace(error, nothing);
-    return error;
-  }
+  const distant = (error) => cleaned(error, nothing);
   const unknownError = (text) => distant(new DOMException(text, 'UnknownError'));
   const transient = 'The operation failed for an unknown transient reason (e.g. out of memory).';
   const invocationFailed = 'Tool was executed but the invocation failed. For example, the script function threw an error';
@@ -916,9 +952,9 @@
 
   function toInputText(input, where) {
     if (input === undefined) return '{}';
-    if (!isObject(input)) throw new TypeError(where + 'invalid input object: value is not an object');
+    if (!isObject(input)) fail('invalid input object: value is not an object', where);
     const json = toJSONText(input, where);
-    if (json === undefined) throw new TypeError(where + 'invalid input object: toJSON() returns undefined');
+    if (json === undefined) fail('invalid input object: toJSON() returns undefined', where);
     return json;
   }
 
@@ -928,14 +964,14 @@
     let {origin} = tool;
     if (id === undefined) {
       const url = toURL(origin);
-      if (url === undefined) throw new DOMException('The provided origin is invalid.', 'NotSupportedError');
+      if (url === undefined) refuse('The provided origin is invalid.', 'NotSupportedError');
       origin = apply(getOrigin, url, []);
     }
     if (origin === 'null') {
-      throw new DOMException('Cannot execute tools that live in a document with an opaque origin.', 'NotSupportedError');
+      refuse('Cannot execute tools that live in a document with an opaque origin.', 'NotSupportedError');
     }
     const json = toInputText(input, executing('executeTool'));
-    if (apply(getClosed, tool.view, [])) throw new DOMException('Target frame is detached.', 'InvalidStateError');
+    if (apply(getClosed, tool.view, [])) throw cleaned(new DOMException('Target frame is detached.', 'InvalidStateError'));
     const signal = options.signal;
     if (isAborted(signal)) throw apply(getReason, signal, []);
     const d = pending(state);
@@ -1293,7 +1329,7 @@
       ruling: () => (state.held ? null : !state.denied),
       owns,
       invoke,
-      perform: (method, a, b, c) => perform(state, method, a, b, c),
+      perform: (method, a, b, c, below) => perform(state, method, a, b, c, below),
       getHandler: (type) => getHandler(state, type),
       setHandler: (type, value) => setHandler(state, type, value),
       native: () => nativeOf(state),
@@ -1317,12 +1353,12 @@
     return {__proto__: null, a: toRegisteredTool(a, where), b, c: toExecuteOptions(c, where)};
   }
 
-  function perform(state, method, a, b, c) {
+  function perform(state, method, a, b, c, below) {
     try {
-      return (method === 'registerTool' ? register : method === 'getTools' ? getTools : executeTool)(state, a, b, c);
+      return bounded(below, () => (method === 'registerTool' ? register : method === 'getTools' ? getTools : executeTool)(state, a, b, c));
     } catch (e) {
       if (!state.held || !isActive(state)) return rejected(e);
-      const d = pending(state);
+      const d = bounded(below, () => pending(state));
       post(state, 0, () => d.reject(e));
       return d.promise;
     }
@@ -1331,34 +1367,38 @@
   // Arguments are converted in the realm of the method; the rest happens in the realm
   // of the object. No operation throws: it returns a rejected promise.
   function operate(context, method, given, least, a, b, c) {
-    let peer, args;
+    let peer, args, native;
+    const below = methods[method];
     takeRest();
     try {
-      const where = executing(method);
-      peer = peerOf(context);
-      if (peer === undefined) throw new TypeError(where + 'Illegal invocation');
-      const native = peer.native();
+      bounded(below, () => {
+        const where = executing(method);
+        peer = peerOf(context);
+        if (peer === undefined) fail('Illegal invocation', where);
+        native = peer.native();
+        if (native !== undefined) return;
+        if (given < least) fail(least + ' argument required, but only ' + given + ' present.', where);
+        args = converted(method, a, b, c, where);
+      });
       if (native !== undefined) return apply(native[method], native, given === 0 ? [] : [a, b, c]);
-      if (given < least) throw new TypeError(where + least + ' argument required, but only ' + given + ' present.');
-      args = converted(method, a, b, c, where);
     } catch (e) {
       return rejected(e);
     }
-    return peer.perform(method, args.a, args.b, args.c);
+    return peer.perform(method, args.a, args.b, args.c, below);
   }
 
   function ModelContext() {
-    throw new TypeError(new.target === undefined ? 'Illegal constructor' : "Failed to construct 'ModelContext': Illegal constructor");
+    fail('Illegal constructor', new.target === undefined ? '' : "Failed to construct 'ModelContext': ", ModelContext);
   }
 
   function Tool() {
-    throw new TypeError(new.target === undefined ? 'Illegal constructor' : "Failed to construct 'Tool': Illegal constructor");
+    fail('Illegal constructor', new.target === undefined ? '' : "Failed to construct 'Tool': ", Tool);
   }
 
-  function valuesOf(tool) {
+  function valuesOf(tool, key) {
     const values = listedOf(tool);
-    if (values === undefined) throw new TypeError('Illegal invocation');
-    return values;
+    if (values === undefined) fail('Illegal invocation', '', accessorOf(Tool.prototype, key).get);
+    return values[key];
   }
 
   function toolMembers() {
@@ -1366,7 +1406,7 @@
     for (let i = 0; i < names.length; i++) {
       const key = names[i], getter = {
         get [key]() {
-          return valuesOf(this)[key];
+          return valuesOf(this, key);
         },
       };
       accessor(members, key, getterOf(getter, key));
@@ -1374,32 +1414,16 @@
     return members;
   }
 
-  function handlerPeer(context) {
+  const accessorOf = (object, key) => getOwnPropertyDescriptor(object, key) ?? {__proto__: null};
+
+  function handlerPeer(context, key, which) {
     const peer = peerOf(context);
-    if (peer === undefined) throw new TypeError('Illegal invocation');
+    if (peer === undefined) fail('Illegal invocation', '', accessorOf(contextMembers, key)[which]);
     return peer;
   }
 
-  const contextMembers = {
-    __proto__: EventTarget.prototype,
-    get ontoolchange() {
-      return handlerPeer(this).getHandler('toolchange');
-    },
-    set ontoolchange(value) {
-      handlerPeer(this).setHandler('toolchange', value);
-    },
-    get ontoolactivated() {
-      return handlerPeer(this).getHandler('toolactivated');
-    },
-    set ontoolactivated(value) {
-      handlerPeer(this).setHandler('toolactivated', value);
-    },
-    get ontoolcancel() {
-      return handlerPeer(this).getHandler('toolcancel');
-    },
-    set ontoolcancel(value) {
-      handlerPeer(this).setHandler('toolcancel', value);
-    },
+  const methods = {
+    __proto__: null,
     executeTool(tool, input = undefined, options = undefined) {
       return operate(this, 'executeTool', arguments.length, 1, tool, input, options);
     },
@@ -1411,12 +1435,35 @@
     },
   };
 
+  const contextMembers = {
+    __proto__: EventTarget.prototype,
+    get ontoolchange() {
+      return handlerPeer(this, 'ontoolchange', 'get').getHandler('toolchange');
+    },
+    set ontoolchange(value) {
+      handlerPeer(this, 'ontoolchange', 'set').setHandler('toolchange', value);
+    },
+    get ontoolactivated() {
+      return handlerPeer(this, 'ontoolactivated', 'get').getHandler('toolactivated');
+    },
+    set ontoolactivated(value) {
+      handlerPeer(this, 'ontoolactivated', 'set').setHandler('toolactivated', value);
+    },
+    get ontoolcancel() {
+      return handlerPeer(this, 'ontoolcancel', 'get').getHandler('toolcancel');
+    },
+    set ontoolcancel(value) {
+      handlerPeer(this, 'ontoolcancel', 'set').setHandler('toolcancel', value);
+    },
+    ...methods,
+  };
+
   function constructEvent(Interface, name, target, given, type, init) {
     const where = "Failed to construct '" + name + "': ";
     if (target === undefined) {
-      throw new TypeError(where + "Please use the 'new' operator, this DOM object constructor cannot be called as a function.");
+      fail("Please use the 'new' operator, this DOM object constructor cannot be called as a function.", where);
     }
-    if (given === 0) throw new TypeError(where + '1 argument required, but only 0 present.');
+    if (given === 0) fail('1 argument required, but only 0 present.', where);
     type = toText(type, where);
     const dictionary = name + 'Init';
     const o = toDictionary(init, where, dictionary) ?? {__proto__: null};
@@ -1427,7 +1474,7 @@
   }
 
   function ToolActivatedEvent(type, init = undefined) {
-    return constructEvent(ToolActivatedEvent, 'ToolActivatedEvent', new.target, arguments.length, type, init);
+    return bounded(ToolActivatedEvent, () => constructEvent(ToolActivatedEvent, 'ToolActivatedEvent', new.target, arguments.length, type, init));
   }
   const activatedMembers = {
     __proto__: Event.prototype,
@@ -1437,7 +1484,7 @@
   };
 
   function ToolCancelEvent(type, init = undefined) {
-    return constructEvent(ToolCancelEvent, 'ToolCancelEvent', new.target, arguments.length, type, init);
+    return bounded(ToolCancelEvent, () => constructEvent(ToolCancelEvent, 'ToolCancelEvent', new.target, arguments.length, type, init));
   }
   const cancelMembers = {
     __proto__: Event.prototype,
@@ -1454,7 +1501,7 @@
       try {
         view = apply(getDefaultView, this, []);
       } catch {
-        throw new TypeError('Illegal invocation');
+        fail('Illegal invocation', '', modelContextGetter);
       }
       return view === null || view === window ? contextOf(this) : foreignContext(this, view);
     },
@@ -1541,13 +1588,13 @@
   // ---- The API of 2026's first drafts, for pages that were written for it -------------------------------------
 
   async function requestUserInteraction(callback) {
-    if (typeof callback !== 'function') throw new TypeError('The given value is not a function.');
+    if (typeof callback !== 'function') fail('The given value is not a function.');
     return apply(callback, undefined, []);
   }
 
   function ownState(context) {
     const state = brands().Held.state(context);
-    if (state === undefined) throw new TypeError('Illegal invocation');
+    if (state === undefined) fail('Illegal invocation');
     nativeOf(state);
     return state;
   }
@@ -1588,7 +1635,7 @@
         const state = ownState(this);
         name = toText(name, "Failed to execute 'unregisterTool' on 'ModelContext': ");
         const tool = liveTool(state, name) ?? state.handed[name];
-        if (tool === undefined) throw new DOMException('Invalid tool name', 'InvalidStateError');
+        if (tool === undefined) refuse('Invalid tool name');
         delete state.handed[name];
         remove(state, tool);
       },
