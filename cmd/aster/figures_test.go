@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,6 +11,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -50,57 +53,97 @@ func BenchmarkHelp(b *testing.B) {
 
 // BenchmarkServeStart is the time from the start of the gateway to the answer to
 // initialize with no server, with one and with ten of which each starts as long: ten must
-// not take longer than the slowest one. slowest-ms is what one takes by itself, idle-MB
-// the memory of a gateway that waits.
+// not take longer than the slowest one. idle-MB is the memory of a gateway that waits.
+//
+// The servers are aster's own server web. Ten of them need more processor time than one, so the
+// floor starts the same ten processes without aster; with "waiting" each server first
+// sleeps for as long as its name says, as one that asks its network.
 func BenchmarkServeStart(b *testing.B) {
 	exe := released(b)
-	for _, n := range []int{0, 1, 10} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
+	web := []string{exe, "mcp", "serve", "web"}
+	waiting := append([]string{"sh", "-c", `sleep 0.2; exec "$@"`, "sh"}, web...)
+	for _, c := range []struct {
+		name    string
+		n       int
+		command []string
+	}{{"0", 0, nil}, {"1", 1, web}, {"10", 10, web}, {"1-waiting-200ms", 1, waiting}, {"10-waiting-200ms", 10, waiting}} {
+		b.Run(c.name, func(b *testing.B) {
+			if _, err := exec.LookPath("sh"); err != nil && strings.Contains(c.name, "waiting") {
+				b.Skip("LEFT OUT: there is no sh")
+			}
 			home := b.TempDir()
+			serverHome := b.TempDir()
 			var text strings.Builder
-			fmt.Fprintf(&text, "mcp:\n  servers:\n    web: {disabled: true}\n")
-			for i := range n {
-				fmt.Fprintf(&text, "    s%d:\n      command: %s\n      args: [mcp, serve, web]\n      env: {ASTER_HOME: %s}\n", i, strconv.Quote(exe), strconv.Quote(b.TempDir()))
+			text.WriteString("mcp:\n  servers:\n    web: {disabled: true}\n")
+			for i := range c.n {
+				args, err := json.Marshal(c.command[1:])
+				if err != nil {
+					b.Fatal(err)
+				}
+				fmt.Fprintf(&text, "    s%d:\n      command: %s\n      args: %s\n      env: {ASTER_HOME: %s}\n", i, strconv.Quote(c.command[0]), args, strconv.Quote(serverHome))
 			}
 			if err := os.WriteFile(filepath.Join(home, "aster.yaml"), []byte(text.String()), 0o600); err != nil {
 				b.Fatal(err)
 			}
-			var rss, least float64
-			for b.Loop() {
-				begun := time.Now()
-				rss = answerOnce(b, exe, home)
-				if d := float64(time.Since(begun).Microseconds()) / 1000; least == 0 || d < least {
-					least = d
-				}
+			gateway := []string{exe, "mcp", "serve"}
+			if _, err := answerOnce(home, gateway); err != nil { // the servers' tools are kept from here on
+				b.Fatal(err)
 			}
-			b.ReportMetric(least, "least-ms")
-			if rss > 0 {
-				b.ReportMetric(rss, "idle-MB")
-			}
+			timeStarts(b, func() (float64, error) { return answerOnce(home, gateway) })
 		})
+	}
+	b.Run("10-floor", func(b *testing.B) {
+		home := b.TempDir()
+		timeStarts(b, func() (float64, error) {
+			var wg sync.WaitGroup
+			var failed [10]error
+			for i := range failed {
+				wg.Go(func() { _, failed[i] = answerOnce(home, web) })
+			}
+			wg.Wait()
+			return 0, errors.Join(failed[:]...)
+		})
+	})
+}
+
+// timeStarts reports the least time of a start, and the memory that it returns.
+func timeStarts(b *testing.B, start func() (rss float64, err error)) {
+	var rss, least float64
+	for b.Loop() {
+		begun := time.Now()
+		var err error
+		if rss, err = start(); err != nil {
+			b.Fatal(err)
+		}
+		if d := float64(time.Since(begun).Microseconds()) / 1000; least == 0 || d < least {
+			least = d
+		}
+	}
+	b.ReportMetric(least, "least-ms")
+	if rss > 0 {
+		b.ReportMetric(rss, "idle-MB")
 	}
 }
 
-// answerOnce starts a gateway, waits for its first answer, ends it and returns the memory
+// answerOnce starts a server, waits for its first answer, ends it and returns the memory
 // that it had, in megabytes; 0 where the system does not say.
-func answerOnce(b *testing.B, exe, home string) (rss float64) {
-	b.Helper()
-	cmd := exec.Command(exe, "mcp", "serve")
+func answerOnce(home string, command []string) (rss float64, err error) {
+	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), "ASTER_HOME="+home, "ASTER_LOG=error")
 	in, err := cmd.StdinPipe()
 	if err != nil {
-		b.Fatal(err)
+		return 0, err
 	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		b.Fatal(err)
+		return 0, err
 	}
 	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
+		return 0, err
 	}
 	fmt.Fprintln(in, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"0"}}}`)
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || !strings.Contains(line, `"result"`) {
-		b.Fatal(line, err)
+		return 0, fmt.Errorf("it answers %q: %w", line, errors.Join(err, cmd.Process.Kill(), cmd.Wait()))
 	}
 	if runtime.GOOS == "linux" {
 		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
@@ -112,8 +155,5 @@ func answerOnce(b *testing.B, exe, home string) (rss float64) {
 		}
 	}
 	in.Close()
-	if err := cmd.Wait(); err != nil {
-		b.Fatal(err)
-	}
-	return rss
+	return rss, cmd.Wait()
 }
