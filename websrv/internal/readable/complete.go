@@ -6,15 +6,16 @@ import "golang.org/x/net/html/atom"
 const (
 	wholeTable = 0.25
 	wholeList  = 0.75
-	leastItems = 3 // of a list
+	leastItems = 3    // of a list
+	oneItem    = 1e-6 // so little that one block is enough
 
-	aroundTable = 0.8 // share of the text around a table that makes it part of that text
-	tableLinks  = 0.5 // share of link text from which a table is a menu
+	aroundPart = 0.8 // share of the text around a part that makes it part of that text
+	partLinks  = 0.5 // share of link text from which a part is a menu
 )
 
-// complete chooses the rest of data tables and lists of which a good part was chosen. Blocks are
-// judged one by one, and a cell of one letter says little for itself; but half a table is worse
-// than either none or all of it. A table in the midst of content is content.
+// complete chooses the rest of parts of which enough was chosen. Blocks are judged one by one, and
+// a cell, a command or a step of two words says little for itself; but half a table is worse than
+// either none or all of it.
 func (p *page) complete(chosen []bool) {
 	taken := make([]int32, len(chosen)+1) // characters chosen before each block
 	for i, ok := range chosen {
@@ -22,25 +23,34 @@ func (p *page) complete(chosen []bool) {
 		addIf(ok, &taken[i+1], p.blocks[i].chars)
 	}
 	for x := range p.boxes {
-		var need float32
-		switch p.boxes[x].atom {
-		case atom.Table:
-			if !p.dataTable(int32(x)) {
-				continue
-			}
-			if !p.amidst(int32(x), taken) {
-				need = wholeTable
-			}
-		case atom.Ul, atom.Ol:
-			if p.items(int32(x)) < leastItems {
-				continue
-			}
-			need = wholeList
-		default:
-			continue
+		if need, ok := p.need(int32(x), chosen, taken); ok {
+			p.chooseAll(int32(x), chosen, need)
 		}
-		p.chooseAll(int32(x), chosen, need)
 	}
+}
+
+// need is the share of a part's blocks that must be chosen for all of it to be; not ok for what
+// is no such part. In the midst of content a table and code are content, and so are a title
+// before it and a list after it.
+func (p *page) need(x int32, chosen []bool, taken []int32) (share float32, ok bool) {
+	b := &p.boxes[x]
+	switch b.atom {
+	case atom.Table:
+		if p.amidst(x, taken) {
+			return 0, p.dataTable(x)
+		}
+		return wholeTable, p.dataTable(x)
+	case atom.Ul, atom.Ol:
+		if b.first > 0 && chosen[b.first-1] && p.amidst(x, taken) {
+			return oneItem, true
+		}
+		return wholeList, p.items(x) >= leastItems
+	case atom.Pre:
+		return 0, p.amidst(x, taken)
+	case atom.H1:
+		return 0, int(b.end) < len(chosen) && chosen[b.end] && p.amidst(x, taken)
+	}
+	return 0, false
 }
 
 // chooseAll chooses all blocks of a box if a share of them is chosen already.
@@ -60,17 +70,23 @@ func (p *page) chooseAll(x int32, chosen []bool, need float32) {
 	}
 }
 
-// amidst tells whether a table lies in content: nearly all the text beside it in the element around
+// amidst tells whether a part lies in content: nearly all the text beside it in the element around
 // it was chosen, and it is no menu.
 func (p *page) amidst(x int32, taken []int32) bool {
 	t := &p.boxes[x]
-	if t.parent < 0 || float32(t.linkChars) >= tableLinks*float32(t.chars) {
+	if float32(t.linkChars) >= partLinks*float32(t.chars) {
 		return false
 	}
-	up := &p.boxes[t.parent]
-	beside := up.chars - t.chars
-	in := taken[up.end] - taken[up.first] - (taken[t.end] - taken[t.first])
-	return beside > 0 && float32(in) >= aroundTable*float32(beside)
+	for up := t.parent; up >= 0; up = p.boxes[up].parent {
+		around := &p.boxes[up]
+		beside := around.chars - t.chars
+		if beside <= 0 {
+			continue // an element around it alone
+		}
+		in := taken[around.end] - taken[around.first] - (taken[t.end] - taken[t.first])
+		return float32(in) >= aroundPart*float32(beside)
+	}
+	return false
 }
 
 // dataTable tells whether a table has a header cell and no table inside: one that holds data

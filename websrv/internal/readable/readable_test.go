@@ -108,3 +108,25 @@ func TestTablesAreWhole(t *testing.T) {
 		}
 	}
 }
+
+// A guide's last step, its last command and its title of one word say little for themselves, and
+// are what its reader came for.
+func TestShortParts(t *testing.T) {
+	text := "<p>This paragraph has a decent number of words so that it is taken for real content, and it keeps going for some while with commas, clauses and other things.</p>" +
+		"<p>Another text of the page explains in plain words how the program is set up, what it needs and why one would want to use it at all in daily work.</p>"
+	for _, c := range []struct{ name, html, want string }{
+		{"command", `<h2>Run</h2><p>Start it with this command:</p><pre><code class="language-sh">aster mcp serve web</code></pre>`, "```sh\naster mcp serve web\n```"},
+		{"two commands", "<p>Run this:</p><pre><code>go install example.com/x@latest\nx --version</code></pre><p>Then:</p><div class=code><pre>./x --serve</pre></div>", "./x --serve"},
+		{"steps", "<h2>Steps</h2><ol><li>Open the lid</li><li>Press the red button</li><li>Close the lid</li></ol>", "3. Close the lid"},
+		{"two steps", "<h2>Steps</h2><ol><li>Open the lid</li><li>Close the lid</li></ol>", "2. Close the lid"},
+		{"title", "<h2>Steps</h2><ol><li>Open the lid</li><li>Press the red button</li><li>Close the lid</li></ol>", "# Guide"},
+	} {
+		d, err := readable.Extract([]byte("<!doctype html><title>T</title><body><main><h1>Guide</h1>"+text+c.html+"</main>"), "https://a.example/", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(d.Markdown, c.want) {
+			t.Errorf("%s: no %q in\n%s", c.name, c.want, d.Markdown)
+		}
+	}
+}
