@@ -114,6 +114,7 @@ func (t *tab) ready() error {
 		}
 		if load && (quiet || now.Sub(loaded) >= quietWait) {
 			found, err := t.has(t.o.WaitFor)
+			t.unfound = !found
 			if err != nil || found {
 				return err
 			}

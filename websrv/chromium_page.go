@@ -70,6 +70,7 @@ type tab struct {
 	changed  chan struct{}                              // has a token after a change
 	wg       sync.WaitGroup                             // answers to dialogs
 	timedOut bool
+	unfound  bool // the selector was not there when the page had loaded
 }
 
 // withTab loads a page and calls f with it.

@@ -51,6 +51,7 @@ type shot struct {
 	URL, FinalURL, Title string
 	Status               int
 	TimedOut             bool // a wait condition was not met
+	Unfound              bool // it was WaitFor, on a page that had loaded
 }
 
 // shotArea is what the page says of itself, in CSS pixels from the page's corner.
@@ -83,6 +84,7 @@ func (n *network) screenshot(ctx context.Context, rawURL string, o shotOptions) 
 			return err
 		}
 		s.URL, s.FinalURL, s.Title, s.TimedOut = t.url.String(), final, area.Title, t.timedOut
+		s.Unfound = t.unfound
 		s.Status, _ = t.document()
 		params := page.CaptureScreenshotParams{Format: format, Clip: clip, CaptureBeyondViewport: ptr(o.FullPage || o.Selector != "")}
 		if format != page.CaptureScreenshotFormatPng {

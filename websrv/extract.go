@@ -76,7 +76,7 @@ type extractResult struct {
 }
 
 // check checks the arguments and returns the addresses.
-func (a *extractArgs) check() (urls []string, err error) {
+func (a *extractArgs) check() (pages []asked, err error) {
 	if err := choice("format", &a.Format, formatMarkdown, formatText, formatHTML, formatLinks, formatMetadata); err != nil {
 		return nil, err
 	}
@@ -110,19 +110,30 @@ func (a *extractArgs) check() (urls []string, err error) {
 	for _, raw := range list {
 		u, err := address("url", raw)
 		if err != nil {
-			return nil, err
+			if len(list) == 1 {
+				return nil, err
+			}
+			u = plain(raw, maxShownURL)
 		}
 		if !seen[u] {
 			seen[u] = true
-			urls = append(urls, u)
+			pages = append(pages, asked{u, err})
 		}
 	}
-	return urls, nil
+	return pages, nil
 }
+
+// asked is one page of a call; err is set where its address is none, which costs the others nothing.
+type asked struct {
+	url string
+	err error
+}
+
+const maxShownURL = 60 // characters of what is no address
 
 // extract answers the tool extract.
 func (s *Server) extract(ctx context.Context, args *extractArgs, plainText bool) (*Reply, error) {
-	urls, err := args.check()
+	pages, err := args.check()
 	if err != nil {
 		return nil, err
 	}
@@ -131,19 +142,23 @@ func (s *Server) extract(ctx context.Context, args *extractArgs, plainText bool)
 		return nil, err
 	}
 	if args.Cursor != "" {
-		result, err := s.readOn(ctx, args, urls)
+		result, err := s.readOn(ctx, args, pages)
 		if err != nil {
 			return nil, err
 		}
 		return s.extractText([]extractResult{*result}, args, budget, plainText)
 	}
-	results, errs := make([]extractResult, len(urls)), make([]error, len(urls))
+	results, errs := make([]extractResult, len(pages)), make([]error, len(pages))
 	var wg sync.WaitGroup
-	for i, u := range urls {
+	for i, p := range pages {
 		wg.Go(func() {
-			r, err := s.extractOne(ctx, u, args)
+			var r *extractResult
+			err := p.err
+			if err == nil {
+				r, err = s.extractOne(ctx, p.url, args)
+			}
 			if err != nil {
-				r, errs[i] = &extractResult{URL: u, Status: "failed", Error: err.Error()}, err
+				r, errs[i] = &extractResult{URL: p.url, Status: "failed", Error: err.Error()}, err
 				var d *DispatchError
 				if errors.As(err, &d) {
 					r.Error, r.Failures = "no provider could read it", d.Attempts
@@ -261,7 +276,7 @@ func (s *Server) confine(ctx context.Context, target string) (localOnly bool, wh
 
 // readOn reads on where a cursor points. A text that is no longer kept is read again, if the
 // address is given, and must be the same.
-func (s *Server) readOn(ctx context.Context, args *extractArgs, urls []string) (*extractResult, error) {
+func (s *Server) readOn(ctx context.Context, args *extractArgs, pages []asked) (*extractResult, error) {
 	kind, data, err := unseal(args.Cursor)
 	if err == nil && kind != cursorText {
 		err = errCursor
@@ -281,15 +296,15 @@ func (s *Server) readOn(ctx context.Context, args *extractArgs, urls []string) (
 		for _, d := range docs {
 			r.TotalTokens += estimateTokens(d.Text)
 		}
-		if len(urls) == 1 {
-			r.URL = urls[0]
+		if len(pages) == 1 {
+			r.URL = pages[0].url
 		}
 		return r, nil
 	}
-	if len(urls) == 0 {
+	if len(pages) == 0 {
 		return nil, invalidf("cursor: the text that it reads on in is no longer kept: give its url as well, or begin anew")
 	}
-	r, err := s.extractOne(ctx, urls[0], args)
+	r, err := s.extractOne(ctx, pages[0].url, args)
 	if err != nil {
 		return nil, err
 	}

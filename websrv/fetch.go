@@ -121,8 +121,10 @@ func fetchFailure(ctx context.Context, err error) error {
 		return failf(ErrInvalid, "%s", plain(err.Error(), maxReason))
 	case errors.Is(err, errTimeout), errors.Is(err, context.DeadlineExceeded):
 		return failf(ErrTimeout, "the site did not answer in time")
-	case errors.Is(err, errBlocked), errors.Is(err, errDNS):
-		f := failf(ErrTargetFailed, "%s", plain(err.Error(), maxReason)) // it names the setting
+	case errors.Is(err, errBlocked), errors.Is(err, errDNS), errors.Is(err, errCooling):
+		// It names the setting, or when to come again, and a browser would fare no better: a host
+		// that asks to be left alone means it as well.
+		f := failf(ErrTargetFailed, "%s", plain(err.Error(), maxReason))
 		f.settled = true
 		return f
 	case errors.Is(err, errNoBrowser):
@@ -183,7 +185,8 @@ func (p *chromium) screenshot(ctx context.Context, args *screenshotArgs) (*pictu
 		on   bool
 		text string
 	}{{s.Scaled, "the picture was scaled down to keep it small"}, {s.Cut, "the page is longer than a picture can be: its end is missing"},
-		{s.TimedOut, "the page was still loading when the picture was taken"}, {s.Status >= 400, fmt.Sprintf("the site answered HTTP %d", s.Status)}} {
+		{s.Unfound, fmt.Sprintf("nothing on the page matched waitFor %q", plain(args.WaitFor, 60))},
+		{s.TimedOut && !s.Unfound, "the page was still loading when the picture was taken"}, {s.Status >= 400, fmt.Sprintf("the site answered HTTP %d", s.Status)}} {
 		if w.on {
 			pic.Warnings = append(pic.Warnings, w.text)
 		}

@@ -27,24 +27,35 @@ func (k Keys) trimmed() Keys {
 	return k
 }
 
-// secrets are the values that no text may hold.
-func (k Keys) secrets() (list []string) {
-	for _, s := range []string{k.Exa, k.Perplexity, k.ContextDev, k.Firecrawl, k.Browserbase, k.CloudflareToken, k.Jina} {
-		if s != "" {
-			list = append(list, s)
+// namedKey is a key, or half of one, and the name of its provider.
+type namedKey struct{ key, name string }
+
+// named lists the keys that there are, Cloudflare's account after its token.
+func (k Keys) named() (list []namedKey) {
+	for _, n := range []namedKey{{k.Exa, "exa"}, {k.Perplexity, "perplexity"}, {k.ContextDev, "contextdev"}, {k.Firecrawl, "firecrawl"},
+		{k.Browserbase, "browserbase"}, {k.CloudflareToken, "cloudflare"}, {k.CloudflareAccount, "cloudflare"}, {k.Jina, "jina"}} {
+		if n.key != "" {
+			list = append(list, n)
 		}
+	}
+	return list
+}
+
+// secrets are the values that no text may hold. Cloudflare's account is none.
+func (k Keys) secrets() (list []string) {
+	k.CloudflareAccount = ""
+	for _, n := range k.named() {
+		list = append(list, n.key)
 	}
 	return list
 }
 
 // String names the providers that have a key.
 func (k Keys) String() string {
+	k.CloudflareAccount = ""
 	var names []string
-	for _, p := range []struct{ key, name string }{{k.Exa, "exa"}, {k.Perplexity, "perplexity"}, {k.ContextDev, "contextdev"}, {k.Firecrawl, "firecrawl"},
-		{k.Browserbase, "browserbase"}, {k.CloudflareToken, "cloudflare"}, {k.Jina, "jina"}} {
-		if p.key != "" {
-			names = append(names, p.name)
-		}
+	for _, n := range k.named() {
+		names = append(names, n.name)
 	}
 	return "keys of [" + strings.Join(names, " ") + "]"
 }

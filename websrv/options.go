@@ -158,9 +158,9 @@ const defaultTimeout = 90 * time.Second
 // normalise checks the options and fills in defaults.
 func (o *Options) normalise() error {
 	o.Keys = o.Keys.trimmed()
-	for _, key := range append(o.Keys.secrets(), o.Keys.CloudflareAccount) {
-		if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-			return fmt.Errorf("%s: a key holds a character that no key has", o.Keys)
+	for _, k := range o.Keys.named() {
+		if strings.ContainsFunc(k.key, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+			return fmt.Errorf("the key of %s holds a character that no key has", k.name)
 		}
 	}
 	if o.Logger == nil {

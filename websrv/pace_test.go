@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -149,7 +150,13 @@ func TestRetryAfterFromHost(t *testing.T) {
 	if resp, err := n.do(testContext(t, time.Minute), &request{URL: "http://busy.example/"}); err != nil || resp.Status != 429 {
 		t.Fatal(err)
 	}
-	if _, err := n.do(testContext(t, time.Minute), &request{URL: "http://busy.example/x"}); !errors.Is(err, errCooling) || hits != 1 {
+	_, err := n.do(testContext(t, time.Minute), &request{URL: "http://busy.example/x"})
+	if !errors.Is(err, errCooling) || hits != 1 {
 		t.Errorf("got %v after %d requests, want errCooling after 1", err, hits)
+	}
+	// No browser asks the host in its place.
+	var f *Failure
+	if !errors.As(fetchFailure(t.Context(), err), &f) || !f.settled || !strings.Contains(f.Reason, "try again in") {
+		t.Errorf("the failure is %+v", f)
 	}
 }

@@ -329,6 +329,22 @@ func TestExtractReadsOn(t *testing.T) {
 	}
 }
 
+// What is no address costs itself only, in a call with others.
+func TestExtractBadAddress(t *testing.T) {
+	f := newFakes(t)
+	f.web.host("page.net", htmlPage(longPage(3)))
+	c := connect(t, f.server(t, f.only(Keys{}, idHTTP)), nil)
+	got := structured[extractReply](t, c, toolExtract, callTool(t, c, toolExtract, map[string]any{"urls": []string{"nonsense://x", "http://page.net/", ""}}))
+	if len(got.Results) != 3 || got.Results[0].Status != "failed" || !strings.Contains(got.Results[0].Error, "only http and https") || got.Results[1].Status != "ok" || got.Results[2].Status != "failed" {
+		t.Errorf("results %+v", got.Results)
+	}
+	for _, urls := range [][]string{{"nonsense://x"}, {"nonsense://x", "also no address"}} {
+		if res := callTool(t, c, toolExtract, map[string]any{"urls": urls}); !res.IsError || !strings.Contains(resultText(res), "nonsense") {
+			t.Errorf("%q: %.300s", urls, resultText(res))
+		}
+	}
+}
+
 // TestExtractSideBySide reads ten pages at once, some of which fail.
 func TestExtractSideBySide(t *testing.T) {
 	f := newFakes(t)

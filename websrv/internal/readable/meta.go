@@ -153,7 +153,7 @@ func (m *meta) script(n *html.Node) {
 		if len(m.jsonLD) < maxScripts {
 			m.jsonLD = append(m.jsonLD, c.Data)
 		}
-	case isJSONScript(n) && len(c.Data) >= minStateBytes:
+	case isJSONScript(n) && (len(c.Data) >= minStateBytes || isNextData(n)):
 		if len(m.state) < maxScripts {
 			m.state = append(m.state, c.Data)
 		}
@@ -163,8 +163,11 @@ func (m *meta) script(n *html.Node) {
 // isJSONScript tells whether a script is data: its type says JSON, or it is Next.js's state.
 func isJSONScript(n *html.Node) bool {
 	t := strings.ToLower(attr(n, "type"))
-	return strings.HasPrefix(t, "application/json") || strings.HasSuffix(t, "+json") || attr(n, "id") == "__NEXT_DATA__"
+	return strings.HasPrefix(t, "application/json") || strings.HasSuffix(t, "+json") || isNextData(n)
 }
+
+// isNextData tells whether a script is Next.js's state, which is the page, however short.
+func isNextData(n *html.Node) bool { return attr(n, "id") == "__NEXT_DATA__" }
 
 // dataAttributes notes JSON in an element's attributes.
 func (m *meta) dataAttributes(n *html.Node) {

@@ -24,8 +24,8 @@ const (
 
 // unshell fills the body of a page that is an empty shell for scripts with what the page holds
 // elsewhere: its noscript elements, else the texts of its embedded state (__NEXT_DATA__, other
-// JSON scripts, JSON in data attributes), else the article body of its structured data, else its
-// own description.
+// JSON scripts, JSON in data attributes), else the article body of its structured data, else the
+// longer one of the two descriptions of itself.
 func (p *page) unshell() {
 	have := textLength(p.body, shellChars*50)
 	if p.noscript(have) || have >= shellChars {
@@ -42,7 +42,11 @@ func (p *page) unshell() {
 	case n > 2*have:
 		p.addFragments(prose)
 	default:
-		if d := p.meta.first("og:description", "description"); len(d) > 2*have {
+		d := p.meta.first("og:description", "description")
+		if about := p.meta.data.about; len(about) > len(d) {
+			d = about
+		}
+		if len(d) > 2*have {
 			p.addFragments([]string{d})
 		}
 	}

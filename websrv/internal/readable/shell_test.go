@@ -35,6 +35,8 @@ func TestShells(t *testing.T) {
 		{"noscript", `<div id="app"></div><noscript>` + posts + strings.Repeat(" ", 200) + `</noscript>`},
 		{"next data", `<div id="__next"></div><script id="__NEXT_DATA__" type="application/json">` + string(state) + `</script>`},
 		{"data attribute", `<div id="app" data-state="` + html.EscapeString(string(state)) + `"></div>`},
+		{"little next data", `<div id="__next"></div><script id="__NEXT_DATA__">{"props":{"a":"` + first + `","b":"` + second + `"}}</script>`},
+		{"product", `<div id="root"></div><script type="application/ld+json">{"@type":"Product","name":"Pump","description":"` + first + ` ` + second + `"}</script>`},
 		{"structured data", `<div id="root"></div><script type="application/ld+json">{"@context":"https://schema.org","@type":"Article","articleBody":"` + first + `\n` + second + `"}</script>`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

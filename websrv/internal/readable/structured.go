@@ -22,6 +22,7 @@ type structured struct {
 	published, modified                        string
 	types                                      typeSet
 	body                                       string            // the longest article body or post text
+	about                                      string            // the longest description of what the page is about
 	texts                                      []string          // all bodies and descriptions, for the block features
 	facts                                      map[string]string // product:price and the like
 	budget                                     int
@@ -159,6 +160,9 @@ func (s *structured) object(v map[string]any, t typeSet, top bool) {
 		set(&s.headline, or(str(v["headline"]), str(v["name"]), str(v["title"])))
 		set(&s.author, names(v["author"]))
 		set(&s.description, str(v["description"]))
+		if about := str(v["description"]); len(about) > len(s.about) {
+			s.about = cutBytes(about, maxDataText)
+		}
 		set(&s.published, or(str(v["datePublished"]), str(v["dateCreated"]), str(v["datePosted"])))
 		set(&s.modified, str(v["dateModified"]))
 		set(&s.image, imageOf(v["image"]))

@@ -155,7 +155,9 @@ func (r *webRun) run(ctx context.Context) error {
 		return err
 	}
 	defer s.Close()
-	r.formatByName()
+	if err := r.formatByName(); err != nil {
+		return err
+	}
 	args, err := json.Marshal(r.args)
 	if err != nil {
 		return err
@@ -175,16 +177,20 @@ func (r *webRun) run(ctx context.Context) error {
 }
 
 // formatByName takes a picture's format from the name of its file, if no other was asked for.
-func (r *webRun) formatByName() {
+func (r *webRun) formatByName() error {
 	if r.args["format"] != nil {
-		return
+		return nil
 	}
-	switch strings.ToLower(filepath.Ext(r.out)) {
+	switch end := strings.ToLower(filepath.Ext(r.out)); end {
 	case ".jpg", ".jpeg":
 		r.args["format"] = "jpeg"
 	case ".webp":
 		r.args["format"] = "webp"
+	case "", ".png":
+	default:
+		return usagef("--output %s: a picture is .png, .jpeg or .webp; --format says which one %s is to be", r.out, end)
 	}
+	return nil
 }
 
 // print prints a reply: text or JSON to stdout, a picture to its file, notes to stderr.
