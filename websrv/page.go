@@ -188,14 +188,16 @@ func section(text, want string) (start, end int, found bool) {
 			return list[n-1].start, list[n-1].end, true
 		}
 	}
-	want = strings.ToLower(plain(want, maxHeadingTitle))
+	marks := strings.NewReplacer("`", "", "*", "", `\`, "") // a heading is asked for as it reads
+	bare := func(t string) string { return marks.Replace(strings.ToLower(t)) }
+	want = bare(plain(want, maxHeadingTitle))
 	for _, same := range []func(string) bool{
 		func(t string) bool { return t == want },
 		func(t string) bool { return strings.HasPrefix(t, want) },
 		func(t string) bool { return strings.Contains(t, want) },
 	} {
 		for _, h := range list {
-			if want != "" && same(strings.ToLower(h.title)) {
+			if want != "" && same(bare(h.title)) {
 				return h.start, h.end, true
 			}
 		}

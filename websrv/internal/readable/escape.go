@@ -2,10 +2,11 @@ package readable
 
 import "strings"
 
-// bareUnderscores takes the escapes from underscores inside words, where CommonMark has no
-// emphasis: snake\_case. Code is left as it is.
-func bareUnderscores(md string) string {
-	if !strings.Contains(md, `\_`) {
+// bare takes the escapes that CommonMark does not need from underscores inside words, where it has
+// no emphasis, snake\_case, and from brackets of which no link can be made, a\[i]. Code is left
+// as it is.
+func bare(md string) string {
+	if !strings.Contains(md, `\_`) && !strings.Contains(md, `\[`) {
 		return md
 	}
 	var b strings.Builder
@@ -40,11 +41,26 @@ func bareLine(b *strings.Builder, line string) {
 			i += n - 1
 			continue
 		}
-		if c == '\\' && ticks == 0 && i > 0 && i+2 < len(line) && line[i+1] == '_' && wordByte(line[i-1]) && wordByte(line[i+2]) {
+		if c == '\\' && ticks == 0 && (inWord(line, i) || plainBracket(line, i)) {
 			continue
 		}
 		b.WriteByte(c)
 	}
+}
+
+// inWord tells whether the backslash at i is before an underscore inside a word.
+func inWord(line string, i int) bool {
+	return i > 0 && i+2 < len(line) && line[i+1] == '_' && wordByte(line[i-1]) && wordByte(line[i+2])
+}
+
+// plainBracket tells whether the backslash at i is before a bracket that begins no link, no
+// definition of one, no picture and no box of a list of tasks.
+func plainBracket(line string, i int) bool {
+	if i+1 >= len(line) || line[i+1] != '[' || strings.Trim(line[:i], " \t>-*+0123456789.)") == "" || line[i-1] == '!' {
+		return false
+	}
+	inside, after, ok := strings.Cut(line[i+2:], "]")
+	return ok && !strings.ContainsAny(inside, `[\!<`+"`") && !strings.HasPrefix(after, "(") && !strings.HasPrefix(after, "[") && !strings.HasPrefix(after, ":")
 }
 
 func wordByte(c byte) bool {

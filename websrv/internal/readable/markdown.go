@@ -37,7 +37,7 @@ func (p *page) render(d *Document, chosen []bool, base *url.URL) {
 		d.Markdown = d.Text
 		return
 	}
-	d.Markdown = bareUnderscores(string(bytes.TrimSpace(md)))
+	d.Markdown = bare(string(bytes.TrimSpace(md)))
 	d.Outline = outline(d.Markdown)
 }
 

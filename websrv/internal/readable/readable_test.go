@@ -74,6 +74,9 @@ func TestTooLarge(t *testing.T) {
 func TestNoNeedlessEscapes(t *testing.T) {
 	for _, c := range []struct{ name, page, want string }{
 		{"underscores in a word", `<p>call max_open_files now`, "call max_open_files now"},
+		{"brackets", `<p>take a[i] and [b], not`, "take a[i] and [b], not"},
+		{"brackets before a link", `<p>take [b]<a href="/a">c</a> and [d](e) and [f]: g`, `take \[b][c](https://example.com/a) and \[d](e) and \[f]: g`},
+		{"a box that is none", `<ul><li>[ ] x</ul>`, `- \[ ] x`},
 		{"emphasis that is not", `<p>see _this_ here`, `see \_this_ here`},
 		{"code keeps its bytes", "<p>a_b <code>c\\_d</code> e_f", "a_b `c\\_d` e_f"},
 		{"code block keeps its bytes", "<pre>a\\_b</pre>", "```\na\\_b\n```"},
