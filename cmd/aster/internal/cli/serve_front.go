@@ -56,13 +56,13 @@ func (a *app) loadForServe(file string) (*config.Config, error) {
 // serveFront serves a server by itself until its client leaves, or over HTTP until ctx
 // ends. b is closed then.
 func (a *app) serveFront(ctx context.Context, fo *frontOptions, o *host.SessionOptions, b host.Builtin, hint string) error {
+	memory := host.NewSettler()
+	defer memory.Stop()
 	f, err := host.NewFront(o, b)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	memory := host.NewSettler()
-	defer memory.Stop()
 	f.Server().AddReceivingMiddleware(memory.Middleware)
 	l, serving, err := fo.http.listen(ctx, a)
 	if err != nil {

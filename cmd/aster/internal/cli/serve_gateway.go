@@ -80,6 +80,8 @@ func serveGatewayRun(ctx context.Context, o *serveGatewayOptions, args []string)
 	} else {
 		o.legacy = len(args) == 1 && beginsWithInitialize(in)
 	}
+	memory := host.NewSettler()
+	defer memory.Stop()
 	s, err := o.open(c, only, o.asker())
 	if err != nil {
 		return err
@@ -89,8 +91,6 @@ func serveGatewayRun(ctx context.Context, o *serveGatewayOptions, args []string)
 	if o.env.Terminal && l == nil {
 		fmt.Fprintln(o.env.Stderr, `aster: waiting for an MCP client on stdin. To see the servers, run "aster mcp list"; to leave, press Ctrl-C.`)
 	}
-	memory := host.NewSettler()
-	defer memory.Stop()
 	wait, cancel := context.WithTimeout(ctx, host.StartWait)
 	s.Start(wait)
 	cancel()
