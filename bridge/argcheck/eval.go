@@ -40,13 +40,30 @@ func (r *run) step(n int) bool {
 	return r.err == nil
 }
 
-// report notes a problem and returns false, the verdict.
-func (r *run) report(p problem) bool {
+// report notes a problem and returns false, the verdict. It is not inlined: a problem is
+// large, and the stack of every rule would hold copies of it, for values that fit too.
+//
+//go:noinline
+func (r *run) report(p *problem) bool {
 	if r.quiet == 0 && len(r.problems) < maxProblems {
-		r.problems = append(r.problems, p)
+		r.problems = append(r.problems, *p)
 		r.trim()
 	}
 	return false
+}
+
+// unfit reports a value that as a whole does not fit n.
+//
+//go:noinline
+func (r *run) unfit(kind problemKind, at *place, v any, n *node) bool {
+	return r.report(&problem{kind: kind, at: at, value: v, node: n})
+}
+
+// property reports a property by its name, and the names that would have fitted.
+//
+//go:noinline
+func (r *run) property(kind problemKind, at *place, name string, known []string) bool {
+	return r.report(&problem{kind: kind, at: at, name: name, known: known})
 }
 
 // trim cuts the problems noted since mark to maxKept, and counts the rest on
@@ -157,10 +174,10 @@ func (r *run) eval(n *node, v any, at *place, m *marks) bool {
 
 func (r *run) evalNode(n *node, v any, at *place, m *marks) bool {
 	if n.never {
-		return r.report(problem{kind: kindNever, at: at, value: v})
+		return r.unfit(kindNever, at, v, nil)
 	}
 	if n.types != 0 && !hasType(v, n.types) {
-		return r.report(problem{kind: kindType, at: at, value: v, node: n})
+		return r.unfit(kindType, at, v, n)
 	}
 	if m == nil && (n.unevaluatedProps != nil || n.unevaluatedItems != nil) {
 		m = &marks{}
@@ -174,10 +191,10 @@ func (r *run) evalNode(n *node, v any, at *place, m *marks) bool {
 // evalValue checks what concerns v as a whole.
 func (r *run) evalValue(n *node, v any, at *place) bool {
 	if n.constant != nil && !r.equal(v, *n.constant) {
-		return r.report(problem{kind: kindConst, at: at, value: v, node: n})
+		return r.unfit(kindConst, at, v, n)
 	}
 	if n.hasEnum && !r.among(v, n.enum) {
-		return r.report(problem{kind: kindEnum, at: at, value: v, node: n})
+		return r.unfit(kindEnum, at, v, n)
 	}
 	return true
 }
@@ -212,7 +229,7 @@ func (r *run) evalInPlace(n *node, v any, at *place, m *marks) bool {
 		fits = r.evalOneOf(n, v, at, m) && fits
 	}
 	if n.not != nil && r.subQuiet(n.not, v, at, nil) {
-		fits = r.report(problem{kind: kindNot, at: at, value: v})
+		fits = r.unfit(kindNot, at, v, nil)
 	}
 	if n.cond != nil {
 		next := n.els
@@ -257,7 +274,7 @@ func (r *run) evalOneOf(n *node, v any, at *place, m *marks) bool {
 		}
 		if first >= 0 {
 			r.problems = r.problems[:before]
-			return r.report(problem{kind: kindOneOf, at: at, value: v, node: n, first: first, second: i})
+			return r.report(&problem{kind: kindOneOf, at: at, value: v, node: n, first: first, second: i})
 		}
 		first = i
 	}
@@ -280,7 +297,7 @@ func (r *run) evalDependents(deps []dependent, obj map[string]any, at *place, m 
 		}
 		for _, name := range d.required {
 			if _, ok := obj[name]; !ok {
-				fits = r.report(problem{kind: kindDependent, at: at, name: name, because: d.prop})
+				fits = r.report(&problem{kind: kindDependent, at: at, name: name, because: d.prop})
 			}
 		}
 		if d.schema != nil {
@@ -299,7 +316,7 @@ func (r *run) evalUnevaluated(n *node, v any, at *place, m *marks) bool {
 			}
 			m.prop(name)
 			if n.unevaluatedProps.never {
-				fits = r.report(problem{kind: kindUnexpected, at: at, name: name, node: n})
+				fits = r.report(&problem{kind: kindUnexpected, at: at, name: name, node: n})
 				continue
 			}
 			fits = r.eval(n.unevaluatedProps, obj[name], &place{at, name, -1}, nil) && fits

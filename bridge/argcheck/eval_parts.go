@@ -32,7 +32,7 @@ func (r *run) evalObject(o *objectRules, obj map[string]any, at *place, m *marks
 	}
 	for _, name := range o.required {
 		if _, ok := obj[name]; !ok {
-			fits = r.report(problem{kind: kindMissing, at: at, name: name})
+			fits = r.property(kindMissing, at, name, nil)
 		}
 	}
 	return fits
@@ -41,7 +41,7 @@ func (r *run) evalObject(o *objectRules, obj map[string]any, at *place, m *marks
 func (r *run) evalProperty(o *objectRules, name string, v any, at *place, m *marks) bool {
 	fits, known := true, false
 	if o.names != nil && !r.subQuiet(o.names, name, at, nil) {
-		fits = r.report(problem{kind: kindName, at: at, name: name})
+		fits = r.property(kindName, at, name, nil)
 	}
 	if sub, ok := o.props[name]; ok {
 		known = true
@@ -56,7 +56,7 @@ func (r *run) evalProperty(o *objectRules, name string, v any, at *place, m *mar
 	if !known && o.additional != nil {
 		known = true
 		if o.additional.never {
-			fits = r.report(problem{kind: kindUnexpected, at: at, name: name, known: o.propNames})
+			fits = r.property(kindUnexpected, at, name, o.propNames)
 		} else {
 			fits = r.eval(o.additional, v, &place{at, name, -1}, nil) && fits
 		}
@@ -69,13 +69,14 @@ func (r *run) evalProperty(o *objectRules, name string, v any, at *place, m *mar
 
 // evalSize checks a length against its limits.
 func (r *run) evalSize(least, most problemKind, lo, hi *int, n int, v any, at *place) bool {
-	if lo != nil && n < *lo {
-		return r.report(problem{kind: least, at: at, value: v, limit: *lo, size: n})
+	limit, kind := lo, least
+	if lo == nil || n >= *lo {
+		if hi == nil || n <= *hi {
+			return true
+		}
+		limit, kind = hi, most
 	}
-	if hi != nil && n > *hi {
-		return r.report(problem{kind: most, at: at, value: v, limit: *hi, size: n})
-	}
-	return true
+	return r.report(&problem{kind: kind, at: at, value: v, limit: *limit, size: n})
 }
 
 func (r *run) evalArray(a *arrayRules, arr []any, at *place, m *marks) bool {
@@ -134,7 +135,7 @@ func (r *run) evalUnique(arr []any, at *place) bool {
 		}
 		key := sb.String()
 		if j, twice := seen[key]; twice {
-			return r.report(problem{kind: kindUnique, at: at, value: v, first: j, second: i})
+			return r.report(&problem{kind: kindUnique, at: at, value: v, first: j, second: i})
 		}
 		seen[key] = i
 	}
@@ -147,7 +148,7 @@ func (r *run) evalText(t *textRules, s string, at *place) bool {
 		fits = r.evalSize(kindMinLength, kindMaxLength, t.min, t.max, utf8.RuneCountInString(s), s, at)
 	}
 	if t.pattern != nil && !r.matches(t.pattern, s) {
-		fits = r.report(problem{kind: kindPattern, at: at, value: s, pattern: t.pattern})
+		fits = r.report(&problem{kind: kindPattern, at: at, value: s, pattern: t.pattern})
 	}
 	return fits
 }
@@ -177,7 +178,7 @@ func (r *run) evalNumber(n *numberRules, v json.Number, at *place) bool {
 	fits := true
 	bound := func(kind problemKind, l *limit, ok bool) {
 		if !ok {
-			fits = r.report(problem{kind: kind, at: at, value: v, number: l.exact})
+			fits = r.report(&problem{kind: kind, at: at, value: v, number: l.exact})
 		}
 	}
 	bound(kindMin, n.min, n.min == nil || n.min.compare(v) >= 0)

@@ -46,7 +46,7 @@ func (g *Guard) Middleware(resolve func(context.Context, *mcp.CallToolRequest) (
 				}
 				return next(ctx, method, r)
 			}
-			res, err := resolve(ctx, req)
+			res, err := resolved(ctx, req, resolve)
 			if err != nil {
 				return errorResult(err), nil
 			}
@@ -56,21 +56,28 @@ func (g *Guard) Middleware(resolve func(context.Context, *mcp.CallToolRequest) (
 				}
 				return next(ctx, method, r)
 			}
-			return g.serve(ctx, req, &res, next)
+			return g.serve(ctx, req, res, next)
 		}
 	}
+}
+
+// resolved keeps what is resolved, which is large, off the stack of the call.
+//
+//go:noinline
+func resolved(ctx context.Context, req *mcp.CallToolRequest, resolve func(context.Context, *mcp.CallToolRequest) (Resolved, error)) (*Resolved, error) {
+	res, err := resolve(ctx, req)
+	return &res, err
 }
 
 // serve lets one resolved request pass.
 func (g *Guard) serve(ctx context.Context, req *mcp.CallToolRequest, res *Resolved, next mcp.MethodHandler) (mcp.Result, error) {
 	g.fill(req, res)
-	_, raw, err := DecodeArguments(res.Request.Arguments)
-	name := binding(newGrantKey(&res.Request, res.Request.Session), raw)
 	upstream, agreed := req.Params.RequestState, false
-	if err == nil && !foreign(upstream) && upstream != "" {
-		var openErr error
-		upstream, openErr = g.states.open(upstream, stateGoOn, name)
-		agreed = openErr == nil
+	if !foreign(upstream) && upstream != "" {
+		if name, err := bound(&res.Request); err == nil {
+			upstream, err = g.states.open(upstream, stateGoOn, name)
+			agreed = err == nil
+		}
 	}
 	var result mcp.Result
 	asked, err := g.pass(ctx, &res.Request, agreed, func(ctx context.Context, raw json.RawMessage) (Report, error) {
@@ -95,9 +102,22 @@ func (g *Guard) serve(ctx context.Context, req *mcp.CallToolRequest, res *Resolv
 		return nil, err
 	}
 	if call, ok := result.(*mcp.CallToolResult); ok && call.NeedsInput() && asked {
+		name, err := bound(&res.Request)
+		if err != nil {
+			return nil, err
+		}
 		return goOn(call, g.states.seal(stateGoOn, name, call.RequestState)), nil
 	}
 	return result, nil
+}
+
+// bound is what the state of a call's further rounds is bound to. Few calls have any.
+func bound(r *Request) (string, error) {
+	_, raw, err := DecodeArguments(r.Arguments)
+	if err != nil {
+		return "", err
+	}
+	return binding(newGrantKey(r, r.Session), raw), nil
 }
 
 // fill completes what the request's own session says.

@@ -46,9 +46,10 @@ type Log struct {
 	open     func(path string) (LogFile, error)
 
 	mu     sync.Mutex
-	file   LogFile // nil before the first entry and after Close
-	torn   bool    // the last write may not have ended its line
-	whole  int64   // the file's size after the last write, which ended its line
+	file   LogFile     // nil before the first entry and after Close
+	opened fs.FileInfo // of file, when it was opened
+	torn   bool        // the last write may not have ended its line
+	whole  int64       // the file's size after the last write, which ended its line
 	closed bool
 	buf    bytes.Buffer
 }
@@ -183,7 +184,7 @@ func (l *Log) write(e *Entry) error {
 	return nil
 }
 
-// encode makes the line, without its arguments if it would be too long.
+// encode makes the line, without its arguments if it would be too long. It is in l.buf.
 func (l *Log) encode(e *Entry) ([]byte, error) {
 	for _, with := range []bool{true, false} {
 		line := *e
@@ -197,7 +198,7 @@ func (l *Log) encode(e *Entry) ([]byte, error) {
 			return nil, fmt.Errorf("audit entry: %w", err)
 		}
 		if l.buf.Len() <= MaxEntryBytes {
-			return bytes.Clone(l.buf.Bytes()), nil
+			return l.buf.Bytes(), nil
 		}
 	}
 	return nil, fmt.Errorf("audit entry: over %d bytes", MaxEntryBytes)
@@ -225,15 +226,12 @@ func (l *Log) ready(n int64) (int64, error) {
 // follow makes l.file the file that is at the path now.
 func (l *Log) follow() (fs.FileInfo, error) {
 	if l.file != nil {
-		mine, err1 := l.file.Stat()
-		there, err2 := os.Stat(l.path)
+		there, err := os.Stat(l.path)
 		switch {
-		case err1 != nil:
-			return nil, err1
-		case err2 == nil && os.SameFile(mine, there):
-			return mine, nil
-		case err2 != nil && !errors.Is(err2, fs.ErrNotExist):
-			return nil, err2
+		case err == nil && os.SameFile(l.opened, there):
+			return there, nil
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return nil, err
 		}
 		_ = l.drop() // rotated or removed
 	}
@@ -241,8 +239,13 @@ func (l *Log) follow() (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.file, l.torn, l.whole = f, false, 0
-	return f.Stat()
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	l.file, l.opened, l.torn, l.whole = f, info, false, 0
+	return info, nil
 }
 
 // endsTorn reports whether the last line of a file of this size has no end.
@@ -263,11 +266,7 @@ func (l *Log) rotate() error {
 		return err
 	}
 	defer unlock()
-	mine, err := l.file.Stat()
-	if err != nil {
-		return err
-	}
-	if there, err := os.Stat(l.path); err != nil || !os.SameFile(mine, there) {
+	if there, err := os.Stat(l.path); err != nil || !os.SameFile(l.opened, there) {
 		return l.drop()
 	}
 	if err := l.drop(); err != nil { // Windows moves no open file
