@@ -91,7 +91,7 @@ func (t *tap) deepList(text []byte) jsonrpc.Message {
 		ID      any             `json:"id"`
 		Result  json.RawMessage `json:"result"`
 	}
-	if json.Unmarshal(text, &r) != nil || r.Version != "2.0" || standInList(r.Result) == nil {
+	if json.Unmarshal(text, &r) != nil || r.Version != "2.0" || readPage(r.Result) == nil {
 		return nil
 	}
 	id, err := jsonrpc.MakeID(r.ID)
@@ -169,7 +169,10 @@ func (t *tap) settle(r *jsonrpc.Response) *sent {
 func (t *tap) answer(p *sent, r *jsonrpc.Response) jsonrpc.Message {
 	switch p.method {
 	case methodListTools:
-		return t.standing(p, r, standInList(r.Result))
+		if list := readPage(r.Result); list != nil {
+			return t.standing(p, r, list.standIn(), list)
+		}
+		return nil
 	case methodListPrompts, methodListResources, methodListTemplates:
 		stand, problems := standInEntries(p.method, r.Result)
 		for _, problem := range problems {
@@ -185,34 +188,34 @@ func (t *tap) answer(p *sent, r *jsonrpc.Response) jsonrpc.Message {
 		switch {
 		case err != nil:
 			return decoded(errorMessage([]byte(idText(r.ID)), err.Error()))
-		case p.slot != nil && p.slot.pass && t.keep(p.slot, r.Result, true):
+		case p.slot != nil && p.slot.pass && t.keep(p.slot, r.Result, nil, true):
 			return &jsonrpc.Response{ID: r.ID, Result: emptyResults[p.method]}
 		}
 		return &jsonrpc.Response{ID: r.ID, Result: safeInput(in)}
 	}
 	if p.method == methodCallTool {
-		return t.standing(p, r, standInCall(r.Result))
+		return t.standing(p, r, standInCall(r.Result), nil)
 	}
 	return nil
 }
 
-// standing is a response with a stand-in for its result, which its slot keeps; nil where
-// nobody waits for that or there is no stand-in.
-func (t *tap) standing(p *sent, r *jsonrpc.Response, stand []byte) jsonrpc.Message {
-	if stand == nil || p.slot == nil || !t.keep(p.slot, r.Result, false) {
+// standing is a response with a stand-in for its result, which its slot keeps, with the
+// tools that were read of it; nil where nobody waits for that or there is no stand-in.
+func (t *tap) standing(p *sent, r *jsonrpc.Response, stand []byte, list *page) jsonrpc.Message {
+	if stand == nil || p.slot == nil || !t.keep(p.slot, r.Result, list, false) {
 		return nil
 	}
 	return &jsonrpc.Response{ID: r.ID, Result: stand}
 }
 
 // keep gives a slot its result, if it was not released.
-func (t *tap) keep(s *slot, result json.RawMessage, input bool) bool {
+func (t *tap) keep(s *slot, result json.RawMessage, list *page, input bool) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.slots[s.token] != s {
 		return false
 	}
-	s.raw, s.input = result, input
+	s.raw, s.page, s.input = result, list, input
 	return true
 }
 

@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"sync/atomic"
@@ -156,6 +157,31 @@ func TestOneLine(t *testing.T) {
 	}
 }
 
+// No number that a double cannot hold is taken for one that it can.
+func TestLongNumbers(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{"type":"object","maximum":12345678901234567890,"enum":[-0.25,"3 e","2026-07-28"]}`: false,
+		`{"a":1e999}`:                                   true,
+		`{"a":-1.5E+2}`:                                 true,
+		`{"a":` + strings.Repeat("9", 310) + `}`:        true,
+		`{"a":0.` + strings.Repeat("1", 310) + `}`:      true,
+		`{"a":"` + strings.Repeat("1,", 310) + `"}`:     false,
+		`[` + strings.Repeat("123456789,", 100) + `10]`: false,
+	} {
+		if got := longNumbers([]byte(text)); got != want {
+			t.Errorf("%.40s: %t, want %t", text, got, want)
+		}
+		if reason := unreadableSchema(json.RawMessage(text)); !want && reason != "" {
+			t.Errorf("%.40s %s", text, reason)
+		}
+	}
+	for _, text := range []string{`{"a":1e999}`, `{"a":` + strings.Repeat("9", 310) + `}`} {
+		if unreadableSchema(json.RawMessage(text)) == "" {
+			t.Errorf("%.40s is taken for readable", text)
+		}
+	}
+}
+
 // FuzzTap reads what a server may send: whatever comes out is messages that the SDK can read.
 func FuzzTap(f *testing.F) {
 	for _, s := range []string{`{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a","annotations":1}]}}`, `[{}]`, `x`, `{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"image","data":"-_"}]}}`,
@@ -174,8 +200,9 @@ func FuzzTap(f *testing.F) {
 				t.Errorf("%q became %q, which is no message", text, m)
 			}
 		}
+		tp.release(a)
 		l := &listing{}
-		l.addPage("s", tp.release(a), nil)
+		l.addPage("s", a.page, nil)
 		if raw := tp.release(b); raw != nil {
 			if out := cleanResult(raw); string(cleanResult(out)) != string(out) {
 				t.Errorf("%q is cleaned to %q, and that again to %q", raw, out, cleanResult(out))

@@ -38,19 +38,51 @@ func (l *listing) same(o *listing) bool {
 		slices.Equal(l.problems, o.problems)
 }
 
-// A page is a result of tools/list, as loosely as it can be read.
+// A page is a result of tools/list, read as loosely as it can be, and once.
 type page struct {
-	Tools []json.RawMessage `json:"tools"`
+	tools  []pageTool
+	cursor string
 }
 
-// standInList makes a result of tools/list that the SDK can always decode. It
-// keeps what the SDK needs: names, schemas for headers, the cursor. The title is the index of
-// the tool. Results that are no object are left to the SDK.
-func standInList(result json.RawMessage) []byte {
-	var r map[string]json.RawMessage
-	if json.Unmarshal(result, &r) != nil || r == nil {
+// A pageTool is a tool as sent.
+type pageTool struct {
+	raw    json.RawMessage
+	fields map[string]json.RawMessage // nil where it is no object
+	why    string                     // unreadableSchema of its inputSchema
+}
+
+// readPage reads the result of tools/list; nil if it is no object, which is left to the SDK.
+func readPage(result json.RawMessage) *page {
+	if start := bytes.TrimLeft(result, " \t\r\n"); len(start) == 0 || start[0] != '{' {
 		return nil
 	}
+	var r struct {
+		Tools  []json.RawMessage `json:"tools"`
+		Cursor json.RawMessage   `json:"nextCursor"`
+	}
+	var mistyped *json.UnmarshalTypeError
+	if err := json.Unmarshal(result, &r); err != nil && !errors.As(err, &mistyped) {
+		return nil
+	}
+	p := &page{}
+	if r.Tools != nil {
+		p.tools = make([]pageTool, len(r.Tools))
+	}
+	for i, raw := range r.Tools {
+		t := pageTool{raw: raw}
+		if json.Unmarshal(raw, &t.fields) != nil {
+			t.fields = nil
+		}
+		t.why = unreadableSchema(t.fields["inputSchema"])
+		p.tools[i] = t
+	}
+	json.Unmarshal(r.Cursor, &p.cursor)
+	return p
+}
+
+// standIn is a result of tools/list that the SDK can always decode. It keeps what the SDK
+// needs: names, schemas for headers, the cursor. The title is the index of the tool.
+func (p *page) standIn() []byte {
 	type tool struct {
 		Name        string          `json:"name"`
 		Title       string          `json:"title"`
@@ -59,30 +91,31 @@ func standInList(result json.RawMessage) []byte {
 	stand := struct {
 		Tools  []tool `json:"tools"`
 		Cursor string `json:"nextCursor,omitempty"`
-	}{Tools: []tool{}}
-	var p page
-	json.Unmarshal(result, &p)
-	for i, raw := range p.Tools {
-		var t struct {
-			Name        json.RawMessage `json:"name"`
-			InputSchema json.RawMessage `json:"inputSchema"`
-		}
-		var s tool
-		if json.Unmarshal(raw, &t) != nil || json.Unmarshal(t.Name, &s.Name) != nil || unreadableSchema(t.InputSchema) != "" {
+	}{Tools: make([]tool, 0, len(p.tools)), Cursor: p.cursor}
+	for i, t := range p.tools {
+		s := tool{Title: strconv.Itoa(i), InputSchema: anySchema}
+		if t.why != "" || json.Unmarshal(t.fields["name"], &s.Name) != nil {
 			continue
 		}
-		s.Title, s.InputSchema = strconv.Itoa(i), t.InputSchema
-		if len(s.InputSchema) == 0 {
-			s.InputSchema = json.RawMessage("null")
+		if schema := t.fields["inputSchema"]; namesHeader(schema) {
+			s.InputSchema = schema
 		}
 		stand.Tools = append(stand.Tools, s)
 	}
-	json.Unmarshal(r["nextCursor"], &stand.Cursor)
 	b, err := json.Marshal(stand)
 	if err != nil {
 		return nil
 	}
 	return b
+}
+
+// anySchema stands for the schemas in which the SDK has nothing to look for.
+var anySchema = json.RawMessage(`{"type":"object"}`)
+
+// namesHeader reports whether a schema may hold an x-mcp-header (2026-07-28), the only thing
+// that the SDK wants of it.
+func namesHeader(schema []byte) bool {
+	return bytes.Contains(schema, []byte("x-mcp-header")) || bytes.Contains(schema, []byte(`\u`))
 }
 
 // listTools asks for all pages. A server that knows no tools has none. What
@@ -96,7 +129,7 @@ func (c *conn) listTools(ctx context.Context, server string) (*listing, error) {
 		params := &mcp.ListToolsParams{Cursor: cursor}
 		params.SetProgressToken(slot.token)
 		res, err := c.session.ListTools(ctx, params)
-		raw := c.tap.release(slot)
+		c.tap.release(slot)
 		rpc := answerOf(err)
 		switch {
 		case n == 1 && rpc != nil && rpc.Code == jsonrpc.CodeMethodNotFound:
@@ -107,7 +140,7 @@ func (c *conn) listTools(ctx context.Context, server string) (*listing, error) {
 			l.problem(id, false, "page %d of the tools: %v", n, err)
 			return l, nil
 		}
-		full := l.addPage(server, raw, res.Tools)
+		full := l.addPage(server, slot.page, res.Tools)
 		cursor = res.NextCursor
 		switch {
 		case full, cursor == "":
@@ -125,9 +158,8 @@ func (c *conn) listTools(ctx context.Context, server string) (*listing, error) {
 
 // addPage reads a page from the server's own bytes and reports whether there are
 // too many tools. kept are those that the SDK did not refuse for a bad x-mcp-header.
-func (l *listing) addPage(server string, raw json.RawMessage, kept []*mcp.Tool) (full bool) {
-	var p page
-	if json.Unmarshal(raw, &p) != nil || p.Tools == nil {
+func (l *listing) addPage(server string, p *page, kept []*mcp.Tool) (full bool) {
+	if p == nil || p.tools == nil {
 		l.problem(bridge.ToolID(server), false, "tools/list: the result holds no list of tools")
 		return false
 	}
@@ -137,14 +169,14 @@ func (l *listing) addPage(server string, raw json.RawMessage, kept []*mcp.Tool) 
 			ok[i] = true
 		}
 	}
-	for i, raw := range p.Tools {
+	for i, sent := range p.tools {
 		if len(l.tools) == MaxTools {
 			l.problem(bridge.ToolID(server), false, "the list has over %d tools: cut", MaxTools)
 			return true
 		}
-		if t, good := l.readTool(server, i, raw, ok[i]); good {
+		if t, good := l.readTool(server, i, &sent, ok[i]); good {
 			l.tools = append(l.tools, t)
-			l.raws = append(l.raws, raw)
+			l.raws = append(l.raws, sent.raw)
 		}
 	}
 	return false
@@ -155,10 +187,10 @@ func (l *listing) addPage(server string, raw json.RawMessage, kept []*mcp.Tool) 
 var wireName = lazily(`^[A-Za-z0-9_.\-/]{1,128}$`)
 
 // readTool reads one tool, field by field. Schemas and doubled names are the catalogue's to judge.
-func (l *listing) readTool(server string, index int, raw json.RawMessage, headersOK bool) (bridge.Tool, bool) {
+func (l *listing) readTool(server string, index int, sent *pageTool, headersOK bool) (bridge.Tool, bool) {
 	t := bridge.Tool{Server: server}
-	var f map[string]json.RawMessage
-	if json.Unmarshal(raw, &f) != nil || f == nil {
+	f := sent.fields
+	if f == nil {
 		l.problem(bridge.ToolID(server), true, "tool %d of the list is not an object", index+1)
 		return t, false
 	}
@@ -167,11 +199,13 @@ func (l *listing) readTool(server string, index int, raw json.RawMessage, header
 		return t, false
 	}
 	id := t.ID()
-	for _, field := range []string{"inputSchema", "outputSchema"} {
-		if why := unreadableSchema(f[field]); why != "" {
-			l.problem(id, true, "%s %s", field, why)
-			return t, false
-		}
+	if sent.why != "" {
+		l.problem(id, true, "inputSchema %s", sent.why)
+		return t, false
+	}
+	if why := unreadableSchema(f["outputSchema"]); why != "" {
+		l.problem(id, true, "outputSchema %s", why)
+		return t, false
 	}
 	if !headersOK {
 		l.problem(id, true, "an x-mcp-header of its schema is not valid")
@@ -208,6 +242,9 @@ func unreadableSchema(schema json.RawMessage) string {
 	if glance(schema).depth > maxSchemaDepth {
 		return fmt.Sprintf("is nested over %d levels deep", maxSchemaDepth)
 	}
+	if !longNumbers(schema) {
+		return "" // it was decoded as a part of the result
+	}
 	var v any
 	if err := json.Unmarshal(schema, &v); err != nil {
 		if number := (*json.UnmarshalTypeError)(nil); errors.As(err, &number) {
@@ -216,6 +253,26 @@ func unreadableSchema(schema json.RawMessage) string {
 		return "is not JSON"
 	}
 	return ""
+}
+
+// longNumbers reports whether JSON text may hold a number beyond a double: one with an
+// exponent or with more digits than the largest has.
+func longNumbers(text []byte) bool {
+	const most = 300
+	digits := 0
+	for _, b := range text {
+		switch {
+		case '0' <= b && b <= '9':
+			if digits++; digits > most {
+				return true
+			}
+		case digits > 0 && (b == 'e' || b == 'E'):
+			return true
+		default:
+			digits = 0
+		}
+	}
+	return false
 }
 
 // readHints reads annotations. One of the wrong type is left out, which counts as the worse value.

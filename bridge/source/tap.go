@@ -61,6 +61,7 @@ type slot struct {
 	token   int64
 	ids     []string // requests sent with the token
 	raw     json.RawMessage
+	page    *page  // raw as tools/list, where it is an answer to that
 	refused string // why an answer that came was not taken, "" if it was; set before the release
 	pass    bool   // a result that wants input is for the caller, not for the SDK
 	input   bool   // raw is such a result; set before raw is released
