@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -57,12 +58,33 @@ type Lists struct {
 	dir string
 
 	mu    sync.Mutex
-	saved map[string][sha256.Size]byte // what this process wrote or read, by file; without the time
+	saved map[string]kept // what this process wrote or read, by file
+}
+
+// A kept is what a file holds: the list that was read of it, until it is first compared, or
+// the digest.
+type kept struct {
+	list   *List
+	digest [sha256.Size]byte
+}
+
+// holds reports whether a file with k in it holds list, and what it will hold after list is
+// saved. Most lists are the same to the byte, which costs no encoding.
+func (k kept) holds(list *List) (bool, kept) {
+	if k.list != nil {
+		a, b := *k.list, *list
+		if a.Time = b.Time; reflect.DeepEqual(a, b) {
+			return true, k
+		}
+		k.digest = k.list.digest()
+	}
+	digest := list.digest()
+	return k.digest == digest, kept{digest: digest}
 }
 
 // OpenLists are the lists kept in the user's directory; "" keeps none.
 func OpenLists(stateDir string) *Lists {
-	l := &Lists{saved: map[string][sha256.Size]byte{}}
+	l := &Lists{saved: map[string]kept{}}
 	if stateDir != "" {
 		l.dir = filepath.Join(stateDir, listDir)
 	}
@@ -94,7 +116,7 @@ func (l *Lists) Load(s *config.Server) (*List, error) {
 		return nil, fmt.Errorf("%w: %s", ErrBadList, path)
 	}
 	l.mu.Lock()
-	l.saved[path] = list.digest()
+	l.saved[path] = kept{list: list}
 	l.mu.Unlock()
 	return list, nil
 }
@@ -133,10 +155,13 @@ func (l *Lists) Save(list *List) error {
 	if l.dir == "" {
 		return nil
 	}
-	path, digest := l.path(list.Server, list.Identity), list.digest()
+	path := l.path(list.Server, list.Identity)
 	l.mu.Lock()
-	same := l.saved[path] == digest
-	l.saved[path] = digest
+	before := l.saved[path]
+	l.mu.Unlock()
+	same, now := before.holds(list)
+	l.mu.Lock()
+	l.saved[path] = now
 	l.mu.Unlock()
 	if same {
 		return nil
