@@ -55,9 +55,10 @@ func BenchmarkHelp(b *testing.B) {
 // initialize with no server, with one and with ten of which each starts as long: ten must
 // not take longer than the slowest one. idle-MB is the memory of a gateway that waits.
 //
-// The servers are aster's own server web. Ten of them need more processor time than one, so the
-// floor starts the same ten processes without aster, and is the slowest one's start; with "waiting" each server first
-// sleeps for as long as its name says, as one that asks its network.
+// The servers are aster's own server web. Ten of them need more processor time than one, so
+// the floor starts the same ten processes without aster, and is the slowest one's start. With
+// "waiting" each server first sleeps for as long as its name says, as one that asks its
+// network.
 func BenchmarkServeStart(b *testing.B) {
 	exe := released(b)
 	web := []string{exe, "mcp", "serve", "web"}
