@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -46,20 +47,35 @@ func Run(ctx context.Context, env *Env) int {
 	root.SetIn(a.env.Stdin)
 	root.SetOut(a.env.Stdout)
 	root.SetErr(a.env.Stderr)
-	err := root.ExecuteContext(ctx)
-	if err != nil {
+	cmd, err := root.ExecuteContextC(ctx)
+	code := exitCode(ctx, err)
+	if code == ExitInterrupted {
+		err = errInterrupted // whatever the signal made of the command
+	}
+	switch {
+	case err == nil || err.Error() == "": // all is said
+	case wantsJSON(cmd, a.env.Args):
+		if err := a.env.printFault(err, code); err != nil {
+			return ExitFailed
+		}
+	default:
 		printError(a.env.Stderr, err)
 	}
-	return exitCode(ctx, err)
+	return code
+}
+
+var errInterrupted = errors.New("interrupted")
+
+// wantsJSON reports whether the command that failed was asked for JSON, of which its error
+// is a part. A wrong flag leaves those behind it unread.
+func wantsJSON(cmd *cobra.Command, args []string) bool {
+	f := cmd.Flags().Lookup("json")
+	return f != nil && (f.Value.String() == "true" || !f.Changed && slices.Contains(args, "--json"))
 }
 
 // printError prints the error that ends a command, line by line without control characters.
 func printError(w io.Writer, err error) {
-	text := err.Error()
-	if text == "" {
-		return
-	}
-	lines := strings.Split(text, "\n")
+	lines := strings.Split(err.Error(), "\n")
 	for i, l := range lines {
 		lines[i] = host.CleanText(l)
 	}
@@ -128,6 +144,17 @@ func group(cmd *cobra.Command, args []string) error {
 		hint = fmt.Sprintf("; did you mean %q?", near[0])
 	}
 	return &usageError{fmt.Errorf("%s has no command %q%s", cmd.CommandPath(), args[0], hint), "aster help" + strings.TrimPrefix(cmd.CommandPath(), "aster")}
+}
+
+// wantArgs makes the refusal of check, which says only how many arguments there are, one that
+// says what is wanted.
+func wantArgs(check cobra.PositionalArgs, want string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if check(cmd, args) == nil {
+			return nil
+		}
+		return &usageError{fmt.Errorf("%s takes %s", cmd.CommandPath(), want), "aster help" + strings.TrimPrefix(cmd.CommandPath(), "aster")}
+	}
 }
 
 // noArgs refuses arguments that are no flags.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -94,6 +95,29 @@ func TestVersionJSON(t *testing.T) {
 	for _, key := range []string{"version", "go", "os", "arch"} {
 		if v[key] == "" {
 			t.Errorf("%q is missing in %s", key, stdout)
+		}
+	}
+}
+
+// TestInterrupted ends commands as Ctrl-C does: one word, whatever the work made of it.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	home := t.TempDir()
+	for _, args := range [][]string{
+		{"web", "search", "cats"}, {"mcp", "tools", "web"}, {"mcp", "describe", "web/search"},
+		{"mcp", "call", "web/search", `{"query":"cats"}`}, {"mcp", "doctor", "web"}, {"web", "extract", "https://example.com"},
+	} {
+		for _, flag := range []string{"", "--json"} {
+			var out, errs bytes.Buffer
+			env := &cli.Env{Args: args, Getenv: vars("ASTER_HOME", home), Home: home, Stdout: &out, Stderr: &errs, Docs: os.DirFS("../../docs")}
+			want := "aster: interrupted\n"
+			if flag != "" {
+				env.Args, want = append(slices.Clone(args), flag), `{"error":{"code":"interrupted","message":"interrupted"}}`+"\n"
+			}
+			if code := cli.Run(ctx, env); code != cli.ExitInterrupted || errs.String() != want {
+				t.Errorf("%q: exit code %d, %q", env.Args, code, errs.String())
+			}
 		}
 	}
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -93,22 +92,6 @@ func (o *configSource) document(opts *config.Options) (*config.Document, error) 
 	return config.OpenDocument(path, scope)
 }
 
-// run runs a command; with --json its error is printed as JSON.
-func (o *configSource) run(f func() error) error {
-	err := f()
-	if err == nil || !o.json {
-		return err
-	}
-	var quiet *codeError
-	if errors.As(err, &quiet) && quiet.err == nil { // all is said
-		return err
-	}
-	if err := o.env.printFault(err); err != nil {
-		return err
-	}
-	return &codeError{code: exitCode(context.Background(), err)}
-}
-
 // addConfigCommands adds the commands that only need the configuration.
 func (a *app) addConfigCommands(root *cobra.Command) {
 	root.AddCommand(a.configCommand(), a.initCommand(), a.daemonCommand())
@@ -135,7 +118,7 @@ func (a *app) configPathCommand() *cobra.Command {
 	o := &configSource{app: a}
 	cmd := &cobra.Command{
 		Use: "path", Short: "Print the files that are read, the one that counts most last", Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return o.run(func() error { return configPathRun(o) }) },
+		RunE: func(*cobra.Command, []string) error { return configPathRun(o) },
 	}
 	o.bindRead(cmd)
 	return cmd
@@ -196,7 +179,7 @@ func (a *app) configCheckCommand() *cobra.Command {
 		Use: "check", Short: "Check the configuration and start nothing", Args: noArgs,
 		Long: `Checks all files and variables and starts nothing. A fault ends it with exit code 1.
 What holds but is left out, such as a rule that cannot be read, is printed as a warning.`,
-		RunE: func(*cobra.Command, []string) error { return o.run(func() error { return configCheckRun(o) }) },
+		RunE: func(*cobra.Command, []string) error { return configCheckRun(o) },
 	}
 	o.bindRead(cmd)
 	return cmd

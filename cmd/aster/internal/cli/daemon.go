@@ -274,7 +274,7 @@ func (a *app) daemonStatusCommand() *cobra.Command {
 			return w.Flush()
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, errors too")
 	return cmd
 }
 

@@ -47,12 +47,12 @@ does; the flags about the browser then mean nothing.`,
 				return doctorRun(cmd.Context(), o)
 			}
 			so := &serverDoctorOptions{sessionOptions{configSource: configSource{app: a, file: o.file, json: o.json}}}
-			return so.run(func() error { return serverDoctorRun(cmd.Context(), so, args) })
+			return serverDoctorRun(cmd.Context(), so, args)
 		},
 	}
 	o.browserOptions.bind(cmd)
 	cmd.Flags().StringVar(&o.file, "config", "", "for a server: read this `file` in place of yours and the project's")
-	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON, errors too")
 	cmd.Flags().DurationVar(&o.timeout, "timeout", consentTimeout, "how long to wait for you to allow the connection")
 	return cmd
 }

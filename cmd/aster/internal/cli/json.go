@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -78,15 +77,28 @@ type fault struct {
 // faultCodes are the codes of errors by their exit code; any other is "failed".
 var faultCodes = map[int]string{ExitUsage: "usage", ExitNoBrowser: "no_browser", ExitRefused: "refused", ExitInterrupted: "interrupted"}
 
-// printFault prints an error as JSON.
-func (e *Env) printFault(err error) error {
+// A hintError is an error with what the user can do about it.
+type hintError struct {
+	err  error
+	hint string
+}
+
+func (e *hintError) Error() string { return e.err.Error() + ". " + e.hint }
+func (e *hintError) Unwrap() error { return e.err }
+
+// printFault prints an error as JSON. code is its exit code.
+func (e *Env) printFault(err error, code int) error {
 	f := fault{Code: "failed", Message: err.Error()}
-	if code := faultCodes[exitCode(context.Background(), err)]; code != "" {
-		f.Code = code
+	if word := faultCodes[code]; word != "" {
+		f.Code = word
 	}
 	var file *config.FileError
-	if errors.As(err, &file) {
+	var hinted *hintError
+	switch {
+	case errors.As(err, &file):
 		f = fault{"invalid_config", fmt.Sprintf("%s: %s", file.Place, file.Text), file.Hint}
+	case errors.As(err, &hinted):
+		f.Message, f.Hint = hinted.err.Error(), hinted.hint
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -25,7 +25,7 @@ func (a *app) manCommand() *cobra.Command {
 		Long: `Writes a page for each command (section 1) and for each topic of help (section 7) into a
 directory, which it creates.`,
 		Example: "  aster man man && man ./man/aster.1",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    wantArgs(cobra.MaximumNArgs(1), "one directory"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return manRun(o, cmd.Root(), args) },
 	}
 	cmd.Flags().BoolVar(&o.markdown, "markdown", false, "print every command with its flags as Markdown instead")

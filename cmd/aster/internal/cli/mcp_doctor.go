@@ -39,7 +39,7 @@ be used, and 12 for a name that no file declares. A remote server gets one reque
 your headers or login before it is connected to.`,
 		ValidArgsFunction: o.completeServers,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(func() error { return serverDoctorRun(cmd.Context(), o, args) })
+			return serverDoctorRun(cmd.Context(), o, args)
 		},
 	}
 	o.bindRead(cmd)

@@ -28,7 +28,7 @@ func (a *app) listCommand() *cobra.Command {
 		Long: `Connects to all servers and shows how each stands, how many tools of it a model can reach,
 what is held back by which rule in which file, and the command that would change it.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.run(func() error { return listRun(cmd.Context(), o) })
+			return listRun(cmd.Context(), o)
 		},
 	}
 	o.bindRead(cmd)
@@ -206,7 +206,7 @@ func (a *app) getCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "get SERVER", Short: "Show how one server is configured", Args: oneArg,
 		Long:              "Shows how one server is configured. Variables and headers are shown by name, never by value.",
-		RunE:              func(_ *cobra.Command, args []string) error { return o.run(func() error { return getRun(o, args[0]) }) },
+		RunE:              func(_ *cobra.Command, args []string) error { return getRun(o, args[0]) },
 		ValidArgsFunction: o.completeServers,
 	}
 	o.bindRead(cmd)

@@ -33,7 +33,7 @@ func (a *app) recordCommands() []*cobra.Command {
 		Use: "log", Short: "Show the record of calls", Args: noArgs,
 		Long: "Shows the calls that were made or refused, the newest last: when, what, who decided, and how it ended.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.run(func() error { return logRun(cmd.Context(), o) })
+			return logRun(cmd.Context(), o)
 		},
 	}
 	o.bindRead(log)
@@ -42,7 +42,7 @@ func (a *app) recordCommands() []*cobra.Command {
 	so := &recordOptions{configSource: configSource{app: a}}
 	stats := &cobra.Command{
 		Use: "stats", Short: "Count calls, refusals, searches and the prompt's tokens", Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return so.run(func() error { return statsRun(so) }) },
+		RunE: func(*cobra.Command, []string) error { return statsRun(so) },
 	}
 	so.bindRead(stats)
 	stats.Flags().DurationVar(&so.since, "since", 0, "only the last `duration`, such as 24h; 0 is all")
@@ -209,7 +209,7 @@ func (a *app) approveCommand() *cobra.Command {
 agree. What you agree to is exactly what is shown. --forget drops what was approved for a
 server, so that its next list is taken as it is.`,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return o.run(func() error { return approveRun(o, args[0]) })
+			return approveRun(o, args[0])
 		},
 	}
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "agree without being asked")

@@ -17,7 +17,7 @@ func (a *app) loginCommands() []*cobra.Command {
 		cmd := &cobra.Command{
 			Use: use, Short: short, Long: long, Args: oneArg, ValidArgsFunction: o.completeServers,
 			RunE: func(cmd *cobra.Command, args []string) error {
-				return o.run(func() error { return run(cmd.Context(), o, args[0]) })
+				return run(cmd.Context(), o, args[0])
 			},
 		}
 		o.bindRead(cmd)

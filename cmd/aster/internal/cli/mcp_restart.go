@@ -23,7 +23,7 @@ approved stays approved, and a login is kept.
 For webmcp it has running servers of aster try a refused browser again, as "aster doctor" does.`,
 		ValidArgsFunction: o.completeServers,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return o.run(func() error { return restartRun(o, args[0]) })
+			return restartRun(o, args[0])
 		},
 	}
 	o.bindRead(cmd)

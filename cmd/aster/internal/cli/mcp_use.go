@@ -31,7 +31,7 @@ func (a *app) useCommand(use, short, long string, args cobra.PositionalArgs, run
 	cmd := &cobra.Command{
 		Use: use, Short: short, Long: long, Args: args,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(func() error { return run(cmd.Context(), o, args) })
+			return run(cmd.Context(), o, args)
 		},
 	}
 	o.bindRead(cmd)
@@ -42,13 +42,13 @@ func (a *app) useCommand(use, short, long string, args cobra.PositionalArgs, run
 func (a *app) useCommands() []*cobra.Command {
 	tools, o := a.useCommand("tools [SERVER]", "List the tools of all servers, or of one", "", atMostOneArg, toolsRun)
 	tools.ValidArgsFunction = o.completeServers
-	search, so := a.useCommand("search QUERY", "Search the tools, as a model does with aster_mcp", "", cobra.MinimumNArgs(1), searchRun)
+	search, so := a.useCommand("search QUERY", "Search the tools, as a model does with aster_mcp", "", wantArgs(cobra.MinimumNArgs(1), "what to search for"), searchRun)
 	search.Flags().IntVar(&so.limit, "limit", 0, "how many tools to show (mcp.search_limit)")
 	search.Flags().BoolVar(&so.explain, "explain", false, "show why each tool was found")
 	describe, do := a.useCommand("describe SERVER/TOOL", "Show a tool with its schema", "", oneArg, describeRun)
 	call, co := a.useCommand("call SERVER/TOOL [ARGUMENTS]", "Call a tool", `Calls a tool with a JSON object as its arguments, "-" to read them from stdin. The policy
 and the record of calls apply. The exit code is 1 for a tool that reports an error, and 4
-for a call that was refused.`, cobra.RangeArgs(1, 2), callRun)
+for a call that was refused.`, wantArgs(cobra.RangeArgs(1, 2), "a tool as SERVER/TOOL and, as one word in quotes, its arguments as JSON"), callRun)
 	call.Example = `  aster mcp call web/search '{"query":"mcp specification"}'`
 	describe.ValidArgsFunction, call.ValidArgsFunction = do.completeTools, co.completeTools
 	co.bindSession(call)
@@ -89,7 +89,10 @@ func (o *useOptions) connect(ctx context.Context, server string) (*host.Session,
 		f := sv.Status.Failure
 		switch {
 		case f != nil && server != "":
-			err := fmt.Errorf("%s: %w%s", server, f, nextStep(s, server))
+			err := error(fmt.Errorf("%s: %w", server, f))
+			if a := s.Absent(server + "/"); a != nil {
+				err = &hintError{err, a.Next}
+			}
 			s.Close()
 			return nil, err
 		case f != nil:
@@ -97,14 +100,6 @@ func (o *useOptions) connect(ctx context.Context, server string) (*host.Session,
 		}
 	}
 	return s, nil
-}
-
-// nextStep is what the user can do about a server that cannot be used, as the end of a line.
-func nextStep(s *host.Session, server string) string {
-	if a := s.Absent(server + "/"); a != nil {
-		return ". " + a.Next
-	}
-	return ""
 }
 
 func toolsRun(ctx context.Context, o *useOptions, args []string) error {

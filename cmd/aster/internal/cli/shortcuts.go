@@ -86,21 +86,21 @@ func (a *app) shortcutsCommand() *cobra.Command {
 	}
 	lo := new()
 	list := &cobra.Command{
-		Use: "list [TEXT]", Short: "List the shortcuts, or those with a text in their name", Args: cobra.MaximumNArgs(1),
+		Use: "list [TEXT]", Short: "List the shortcuts, or those with a text in their name", Args: wantArgs(cobra.MaximumNArgs(1), "one text; put several words in quotes"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return lo.run(func() error { return shortcutsListRun(cmd.Context(), lo, strings.Join(args, "")) })
+			return shortcutsListRun(cmd.Context(), lo, strings.Join(args, ""))
 		},
 	}
 	lo.bindRead(list)
 	list.Flags().StringVar(&lo.folder, "folder", "", "only the shortcuts of this `folder`")
 	ro := new()
 	run := &cobra.Command{
-		Use: "run NAME", Short: "Run a shortcut", Args: cobra.MaximumNArgs(1),
+		Use: "run NAME", Short: "Run a shortcut", Args: wantArgs(cobra.MaximumNArgs(1), "one name; put several words in quotes"),
 		Long: `Runs a shortcut by its exact name, or by --id, through the Shortcuts app, so that its
 dialogs show. The record of calls applies.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ro.hasText, ro.hasJSON = cmd.Flags().Changed("text"), cmd.Flags().Changed("input-json")
-			return ro.run(func() error { return shortcutsRunRun(cmd.Context(), ro, strings.Join(args, "")) })
+			return shortcutsRunRun(cmd.Context(), ro, strings.Join(args, ""))
 		},
 	}
 	ro.bindRead(run)

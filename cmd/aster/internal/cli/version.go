@@ -57,7 +57,7 @@ func (a *app) versionCommand() *cobra.Command {
 		Use: "version", Short: "Print the version", Args: noArgs,
 		RunE: func(*cobra.Command, []string) error { return versionRun(o) },
 	}
-	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON, errors too")
 	return cmd
 }
 

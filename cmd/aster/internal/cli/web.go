@@ -49,7 +49,7 @@ func (a *app) webTool(tool string, cmd *cobra.Command, place func(*webRun, []str
 	}
 	cmd.Args = cobra.ArbitraryArgs
 	r.webOptions.bind(cmd)
-	cmd.Flags().BoolVar(&r.json, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&r.json, "json", false, "print JSON, errors too")
 	return r, cmd
 }
 
