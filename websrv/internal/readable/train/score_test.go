@@ -114,30 +114,51 @@ func TestMarkdownText(t *testing.T) {
 	}
 }
 
-// TestCost measures time and memory a page, as means and medians of the least of three runs,
-// beside those of readability alone in the same run: processors differ. It reports the time, for
-// which a shared machine is no place for limits, and holds the memory.
+// TestCost holds the memory that a page takes.
 func TestCost(t *testing.T) {
 	if testing.Short() {
-		t.Skip("LEFT OUT: measuring takes a while")
+		t.Skip("LEFT OUT: reading all pages takes a while")
 	}
 	const maxMB = 3 // at the median page
 	dev, zyte := labelledPages(t)
 	for _, pages := range [][]labelled{zyte, dev} {
-		var kb []float64
-		var ours, alone costs
+		var c costs
 		for i := range pages {
-			l := &pages[i]
-			ours.add(t, func() error { _, err := readable.Extract(l.html, l.url, nil); return err })
-			alone.add(t, func() error { return readabilityAlone(l) })
-			kb = append(kb, float64(len(l.html))/1000)
+			c.add(t, 1, func() error { return extracted(&pages[i]) })
 		}
-		t.Logf("%s: median page %.0f KB, %.1f ms, %.2f MB; mean %.0f KB, %.1f ms, %.2f MB; readability alone: median %.1f ms, %.2f MB",
-			pages[0].set, median(kb), median(ours.ms), median(ours.mb), mean(kb), mean(ours.ms), mean(ours.mb), median(alone.ms), median(alone.mb))
-		if median(ours.mb) > maxMB {
-			t.Errorf("%s: %.2f MB at the median page, at most %d", pages[0].set, median(ours.mb), maxMB)
+		if median(c.mb) > maxMB {
+			t.Errorf("%s: %.2f MB at the median page, at most %d", pages[0].set, median(c.mb), maxMB)
 		}
 	}
+}
+
+// BenchmarkExtract is what a page of each set costs, at the median, beside what it costs with
+// readability alone in the same run: processors differ.
+func BenchmarkExtract(b *testing.B) {
+	dev, zyte := labelledPages(b)
+	for _, pages := range [][]labelled{zyte, dev} {
+		b.Run(pages[0].set, func(b *testing.B) {
+			var kb []float64
+			var ours, alone costs
+			for b.Loop() {
+				for i := range pages {
+					ours.add(b, 1, func() error { return extracted(&pages[i]) })
+					alone.add(b, 1, func() error { return readabilityAlone(&pages[i]) })
+					kb = append(kb, float64(len(pages[i].html))/1000)
+				}
+			}
+			b.ReportMetric(median(kb), "page-KB")
+			b.ReportMetric(median(ours.ms), "extract-ms")
+			b.ReportMetric(median(ours.mb), "extract-MB")
+			b.ReportMetric(median(alone.ms), "readability-ms")
+			b.ReportMetric(median(alone.mb), "readability-MB")
+		})
+	}
+}
+
+func extracted(l *labelled) error {
+	_, err := readable.Extract(l.html, l.url, nil)
+	return err
 }
 
 // readabilityAlone is what a program does that uses nothing but the library.
@@ -156,12 +177,11 @@ func readabilityAlone(l *labelled) error {
 // costs are milliseconds and megabytes, by page.
 type costs struct{ ms, mb []float64 }
 
-// add takes the least time of three runs and the memory one allocates.
-func (c *costs) add(t *testing.T, run func() error) {
+// add takes the least time of some runs and the memory one allocates.
+func (c *costs) add(t testing.TB, runs int, run func() error) {
 	t.Helper()
 	var before, after runtime.MemStats
 	best := time.Hour
-	const runs = 3
 	runtime.ReadMemStats(&before)
 	for range runs {
 		start := time.Now()
@@ -172,7 +192,7 @@ func (c *costs) add(t *testing.T, run func() error) {
 	}
 	runtime.ReadMemStats(&after)
 	c.ms = append(c.ms, best.Seconds()*1000)
-	c.mb = append(c.mb, float64(after.TotalAlloc-before.TotalAlloc)/runs/1e6)
+	c.mb = append(c.mb, float64(after.TotalAlloc-before.TotalAlloc)/float64(runs)/1e6)
 }
 
 func median(v []float64) float64 {
