@@ -200,14 +200,6 @@ func median(v []float64) float64 {
 	return s[len(s)/2]
 }
 
-func mean(v []float64) float64 {
-	var sum float64
-	for _, x := range v {
-		sum += x
-	}
-	return sum / float64(len(v))
-}
-
 func byKind(t *tally) string {
 	var b strings.Builder
 	for _, k := range sortedKinds(t) {
