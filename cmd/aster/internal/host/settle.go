@@ -2,8 +2,8 @@ package host
 
 import (
 	"context"
-	"os"
 	"runtime/debug"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -18,11 +18,10 @@ const (
 	// request would cost that one more than it is worth.
 	manyRequests = 500
 
-	// The garbage collector's percentages while a server starts and from then on; the runtime's
-	// own 100 collects at each 4 MB, which is some seventy calls, as the SDK takes twice 32 KiB
-	// to decode one. $GOGC is the user's own choice.
-	startGC = 400
-	callsGC = 200
+	// headroomBytes are garbage that a server may leave before it is collected, beside as much
+	// as it holds. By itself the runtime collects at each 4 MB, which is some seventy calls, as
+	// the SDK takes twice 32 KiB to decode one.
+	headroomBytes = 8 << 20
 )
 
 // A Settler gives what a server's start and its busy times left over back to the system: a
@@ -34,17 +33,14 @@ type Settler struct {
 	requests atomic.Int64 // since memory was last given back
 }
 
-// NewSettler counts a server's start as the first busy time. It sets the percentage of the
-// process's garbage collector, unless $GOGC does.
+// headroom is counted by the collector as held, and takes no memory: it is never written to.
+var headroom = sync.OnceValue(func() []byte { return make([]byte, headroomBytes) })
+
+// NewSettler counts a server's start as the first busy time. From the first one on the
+// process's garbage is collected less often.
 func NewSettler() *Settler {
-	collect := func(percent int) {
-		if os.Getenv("GOGC") == "" {
-			debug.SetGCPercent(percent)
-		}
-	}
-	collect(startGC)
+	headroom()
 	return newSettlerWith(func() {
-		collect(callsGC)
 		debug.FreeOSMemory()
 		_ = releaseProgram() // it only saves memory
 	})
