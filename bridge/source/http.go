@@ -18,6 +18,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
+// NoToken is what [Spec.Bearer] is told to be refused where no token was sent: the login may
+// have been made since the last request. No token is like it.
+const NoToken = "(none)"
+
 const (
 	maxRedirects  = 10
 	maxErrorBytes = 64 << 10 // of the body of an HTTP error
@@ -177,9 +181,17 @@ func (w *web) send(req *http.Request) (*http.Response, error) {
 		}
 		token = ""
 	}
-	again, err := bearer(req.Context(), token)
-	if err != nil || again == "" || again == token {
-		return resp, err
+	refused := token
+	if refused == "" {
+		refused = NoToken
+	}
+	again, err := bearer(req.Context(), refused)
+	switch {
+	case err != nil:
+		resp.Body.Close()
+		return nil, err
+	case again == "" || again == token:
+		return resp, nil
 	}
 	io.Copy(io.Discard, io.LimitReader(resp.Body, maxErrorBytes))
 	resp.Body.Close()

@@ -317,6 +317,17 @@ func TestBearer(t *testing.T) {
 		start(t, s)
 		call(t, s, "echo", `{}`)
 		s.Close()
+		token = "" // none, until the server wants one
+		late := open(t, source.Spec{Name: "s", URL: url, SSE: sse, StartTimeout: patience, Bearer: func(_ context.Context, refused string) (string, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			if refused == source.NoToken {
+				token = "good"
+			}
+			return token, nil
+		}}, nil)
+		start(t, late)
+		late.Close()
 		none := open(t, source.Spec{Name: "s", URL: url, SSE: sse, Bearer: func(context.Context, string) (string, error) {
 			return "", fmt.Errorf("%w: run aster mcp login s", source.ErrNeedsSignIn)
 		}}, nil)

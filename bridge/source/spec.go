@@ -72,7 +72,8 @@ type Spec struct {
 	// OAuth and Bearer authorize requests, where no header of the name
 	// Authorization does; set one of them at most. OAuth may ask the user in the
 	// middle of a request. Bearer returns the token to send, "" for none, and is
-	// asked once more with the token that the server refused by a status of 401.
+	// asked once more with the token that the server refused by a status of 401, or
+	// [NoToken] where it wants one.
 	OAuth  auth.OAuthHandler
 	Bearer func(ctx context.Context, refused string) (token string, err error)
 

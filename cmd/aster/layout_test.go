@@ -69,7 +69,7 @@ var rules = []rule{
 		nil, "it parses and prints; what speaks MCP is in host"},
 	{"cmd/aster/internal/filelock", nil, []string{"net", "os/exec"}, "it creates and removes one file"},
 	{"cmd/aster/internal/config", []string{internal + "filelock", "github.com/goccy/go-yaml/...", "github.com/bmatcuk/doublestar/v4"}, []string{"net/http", "os/exec"}, "reading a file starts nothing"},
-	{"cmd/aster/internal/upstream", append(below("config"), module+"/bridge/source", sdk, "github.com/zalando/go-keyring"), nil, "it keeps one server connected"},
+	{"cmd/aster/internal/upstream", append(below("config", "filelock"), module+"/bridge/source", sdk, "github.com/zalando/go-keyring"), nil, "it keeps one server connected"},
 	{"cmd/aster/internal/guard", []string{internal + "filelock", module + "/bridge", sdk}, []string{"os/exec"}, "the decision about a call must not depend on who calls"},
 	{"cmd/aster/internal/daemon", []string{module + "/webmcp", sdk}, nil, "it shares one attachment over a local socket"},
 	{"cmd/aster/internal/host", append(below("config", "upstream", "guard", "daemon"), module+"/bridge", module+"/bridge/chat", module+"/bridge/source", module+"/cdp", module+"/webmcp",

@@ -224,7 +224,11 @@ func (l *ladder) failed(c *config.Config, s *config.Server, f *source.Failure, s
 		}
 		l.fail("protocol", next, "%s", text)
 	case source.NotResponding:
-		l.fail("protocol", fmt.Sprintf("if it only is slow, give it more time: start_timeout under mcp.servers.%s", l.Server), "%s", text)
+		next := "try again; if it stays so, ask whoever runs the server"
+		if s == nil || s.Transport == config.Stdio || errors.Is(f, context.DeadlineExceeded) {
+			next = fmt.Sprintf("if it only is slow, give it more time: start_timeout under mcp.servers.%s", l.Server)
+		}
+		l.fail("protocol", next, "%s", text)
 	default:
 		next := "see what it says, and correct " + place
 		if s != nil && s.Transport == config.StreamableHTTP {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/aster-mcp/aster/bridge"
 	"github.com/aster-mcp/aster/bridge/source"
 )
@@ -134,6 +136,44 @@ func (g *Gateway) mind(ctx context.Context, reply bridge.Reply, arguments json.R
 		}
 	}
 	return reply
+}
+
+// mindNames is mind for tools that are called under names of their own.
+func (g *Gateway) mindNames(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		name := toolName(req)
+		if method != methodCallTool || name == g.bridge || g.serves(name) {
+			return next(ctx, method, req)
+		}
+		if absence := g.absent(name); absence != nil {
+			if !g.s.revive(ctx, absence) {
+				if now := g.absent(name); now != nil {
+					absence = now
+				}
+				return failed(absence.Error()), nil
+			}
+			g.follow(nil)
+		}
+		return next(ctx, method, req)
+	}
+}
+
+func (g *Gateway) serves(name string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, ok := g.served[name]
+	return ok
+}
+
+// absent is the absence of a tool by its wire name.
+func (g *Gateway) absent(name string) *Absence {
+	if !g.own {
+		return g.s.Absent(name)
+	}
+	for _, sv := range g.s.Servers() { // the one
+		return g.s.Absent(string(bridge.NewToolID(sv.Name, name)))
+	}
+	return nil
 }
 
 // anew makes a call again over the catalogue of now.

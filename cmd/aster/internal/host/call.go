@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -27,6 +28,16 @@ type Caller struct {
 // Errors: a *guard.Refusal where it was not made, a *guard.InputRequired where the client
 // is to answer something first, a *jsonrpc.Error where its state is not ours, else the source's.
 func (s *Session) Call(ctx context.Context, tool bridge.Tool, arguments json.RawMessage, c *Caller) (json.RawMessage, error) {
+	result, err := s.call(ctx, tool, arguments, c)
+	if src := s.set.Source(tool.Server); src != nil && errors.Is(err, source.ErrNeedsSignIn) {
+		if st := src.Status(); st.Failure != nil {
+			err = fmt.Errorf("%w. %s", err, nextStep(&st, src))
+		}
+	}
+	return result, err
+}
+
+func (s *Session) call(ctx context.Context, tool bridge.Tool, arguments json.RawMessage, c *Caller) (json.RawMessage, error) {
 	src, sv := s.set.Source(tool.Server), s.servers[tool.Server]
 	if src == nil {
 		return nil, fmt.Errorf("%s: %w", tool.Server, ErrNoSuchServer)

@@ -44,6 +44,7 @@ type Gateway struct {
 	log      *slog.Logger
 	expose   string
 	own      bool
+	bridge   string // the name of aster_mcp, "" where it is not served
 	server   *mcp.Server
 	injector *bridge.Injector
 	pages    *pageStores
@@ -82,7 +83,7 @@ func NewGateway(s *Session, o *GatewayOptions) (*Gateway, error) {
 		Instructions: g.instructions(), Logger: s.log, Capabilities: g.capabilities(),
 		CompletionHandler: g.complete, SubscribeHandler: g.subscribe, UnsubscribeHandler: g.unsubscribe,
 	})
-	g.server.AddReceivingMiddleware(Recover(s.log), g.awaitStart)
+	g.server.AddReceivingMiddleware(Recover(s.log), g.awaitStart, g.mindNames)
 	if g.expose != ExposeTools {
 		if err := g.addBridge(); err != nil {
 			return nil, err
@@ -156,6 +157,7 @@ func (g *Gateway) addBridge() error {
 	open := true
 	tool.Annotations = &mcp.ToolAnnotations{OpenWorldHint: &open}
 	g.server.AddTool(&tool, g.call)
+	g.bridge = tool.Name
 	return nil
 }
 

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/aster-mcp/aster/cmd/aster/internal/config"
 	"github.com/aster-mcp/aster/cmd/aster/internal/upstream"
@@ -20,13 +21,18 @@ func loginOptions(getenv func(string) string, stateDir string) *upstream.Options
 	return o
 }
 
-// Login signs the user in to a remote server, at the page that prompt gets to show. It
-// reports false if the server asks for no login.
+// Login signs the user in to a remote server, at the page that prompt gets to show, and has
+// running sessions start it anew, as Logout does. It reports false if the server asks for no
+// login.
 func Login(ctx context.Context, c *config.Config, s *config.Server, getenv func(string) string, stateDir string, prompt func(ctx context.Context, page string) error) (bool, error) {
 	if stateDir == "" {
 		return false, ErrNoLogins
 	}
-	return upstream.Login(ctx, c, s, prompt, loginOptions(getenv, stateDir))
+	asked, err := upstream.Login(ctx, c, s, prompt, loginOptions(getenv, stateDir))
+	if asked && err == nil {
+		err = tellLogin(stateDir, s)
+	}
+	return asked, err
 }
 
 // Logout forgets the login of a server and reports whether there was one.
@@ -34,5 +40,16 @@ func Logout(ctx context.Context, s *config.Server, getenv func(string) string, s
 	if stateDir == "" {
 		return false, ErrNoLogins
 	}
-	return upstream.Logout(ctx, s, loginOptions(getenv, stateDir))
+	had, err := upstream.Logout(ctx, s, loginOptions(getenv, stateDir))
+	if had && err == nil {
+		err = tellLogin(stateDir, s)
+	}
+	return had, err
+}
+
+func tellLogin(stateDir string, s *config.Server) error {
+	if err := askRestart(stateDir, s.Name); err != nil {
+		return fmt.Errorf("running servers of aster are not told: %w", err)
+	}
+	return nil
 }

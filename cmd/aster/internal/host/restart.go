@@ -41,6 +41,11 @@ func Restart(stateDir, server string) (kept bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	return n > 0, askRestart(stateDir, server)
+}
+
+// askRestart asks all running sessions of the user to start a server anew.
+func askRestart(stateDir, server string) error {
 	now := time.Now()
 	wishes, err := readWishes(filepath.Join(stateDir, restartFile))
 	if err != nil {
@@ -50,7 +55,7 @@ func Restart(stateDir, server string) (kept bool, err error) {
 		return w.Server == server || now.Sub(w.Time).Abs() > restartLifetime // or the clock was set back
 	})
 	wishes = append(wishes, restartWish{server, now})
-	return n > 0, writeWishes(stateDir, wishes[max(0, len(wishes)-maxRestarts):])
+	return writeWishes(stateDir, wishes[max(0, len(wishes)-maxRestarts):])
 }
 
 func readWishes(path string) (wishes []restartWish, err error) {
@@ -132,6 +137,9 @@ func (s *Session) restart(name string) {
 		return
 	}
 	s.log.Info("started anew, as the user asked", "server", name)
+	if s.logins.Store != nil {
+		s.logins.Store.Changed() // it may be asked for by a login
+	}
 	s.wg.Go(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()

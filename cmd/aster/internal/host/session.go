@@ -74,6 +74,7 @@ type Session struct {
 	audit    *guard.Log // nil where none is kept
 	pins     *guard.Pins
 	redactor *guard.Redactor
+	logins   *upstream.Options
 	rounds   *rounds
 	telling  chan struct{} // holds one for each thing that is being told to clients
 	gateway  *Gateway      // guarded by mu; nil until there is one
@@ -130,6 +131,7 @@ func NewSession(o *SessionOptions) (s *Session, err error) {
 	if s.opts.Getenv == nil {
 		s.opts.Getenv = func(string) string { return "" }
 	}
+	s.logins = loginOptions(s.opts.Getenv, s.opts.StateDir)
 	failed := s // s is nil after "return nil, err"
 	defer func() {
 		if err != nil {
@@ -186,7 +188,7 @@ func (s *Session) specs() (specs []source.Spec) {
 }
 
 func (s *Session) spec(cs *config.Server) (source.Spec, error) {
-	spec, err := upstream.Spec(s.opts.Config, cs, loginOptions(s.opts.Getenv, s.opts.StateDir))
+	spec, err := upstream.Spec(s.opts.Config, cs, s.logins)
 	if err != nil {
 		return spec, err
 	}

@@ -21,6 +21,9 @@ const (
 	// maxTokenAnswer bounds the body of an authorization server's answer.
 	maxTokenAnswer = 1 << 20
 	tokenPatience  = 20 * time.Second
+	// renewPatience is less than other processes wait before they take the lock of one that
+	// renews for that of a dead process.
+	renewPatience = 8 * time.Second
 )
 
 // A bearer is the Bearer of one server: it gives the stored token, and renews it
@@ -31,6 +34,7 @@ type bearer struct {
 
 	mu     sync.Mutex // one renewal at a time
 	loaded bool
+	news   int64 // of the store, when it was read
 	grant  *Grant
 }
 
@@ -38,35 +42,58 @@ type bearer struct {
 func (b *bearer) token(ctx context.Context, refused string) (string, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.loaded || refused != "" {
+	if !b.loaded || refused != "" || b.news != b.store.news.Load() {
 		// Another process may have renewed it, or the user signed in.
-		g, err := b.store.Load(ctx, b.server, b.url)
-		if err != nil {
+		if err := b.load(ctx); err != nil {
 			return "", err
 		}
-		b.grant, b.loaded = g, true
 	}
-	g := b.grant
-	switch {
-	case g == nil && refused == "":
+	switch g := b.grant; {
+	case g == nil && (refused == "" || refused == source.NoToken):
 		return "", nil
 	case g == nil:
 		return "", b.needsLogin("")
-	case g.AccessToken == refused, !g.Expiry.IsZero() && time.Until(g.Expiry) < renewBefore:
-	default:
+	case g.lasts(refused):
+		return g.AccessToken, nil
+	case g.renewable():
+		return b.renew(ctx, refused)
+	case refused == "":
+		return g.AccessToken, nil // the clocks may differ: let the server decide
+	}
+	return "", b.needsLogin("the login ran out")
+}
+
+func (b *bearer) load(ctx context.Context) error {
+	news := b.store.news.Load()
+	g, err := b.store.Load(ctx, b.server, b.url)
+	if err == nil {
+		b.grant, b.loaded, b.news = g, true, news
+	}
+	return err
+}
+
+// renew gets and keeps another token. All processes of the user share the login, and one
+// alone may renew it: a refresh token is often good once, and whoever shows it a second time
+// is taken for a thief, which ends the login. mu is held.
+func (b *bearer) renew(ctx context.Context, refused string) (string, error) {
+	defer b.store.exclusive(b.server, b.url)()
+	if err := b.load(ctx); err != nil {
+		return "", err
+	}
+	switch g := b.grant; {
+	case g == nil: // the user signed out
+		return "", b.needsLogin("")
+	case g.lasts(refused):
 		return g.AccessToken, nil
 	}
-	if g.RefreshToken == "" || g.TokenURL == "" {
-		if refused == "" {
-			return g.AccessToken, nil // the clocks may differ: let the server decide
-		}
+	// A call that is given up must not leave a token that was replaced and not kept.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), renewPatience)
+	defer cancel()
+	renewed, err := renew(ctx, b.grant)
+	if errors.Is(err, source.ErrNeedsSignIn) {
 		return "", b.needsLogin("the login ran out")
 	}
-	renewed, err := renew(ctx, g)
 	if err != nil {
-		if errors.Is(err, source.ErrNeedsSignIn) {
-			return "", b.needsLogin("the login ran out")
-		}
 		return "", err
 	}
 	b.grant = renewed
@@ -75,6 +102,14 @@ func (b *bearer) token(ctx context.Context, refused string) (string, error) {
 	}
 	return renewed.AccessToken, nil
 }
+
+// lasts reports whether the access token may be sent for a while, and is another one than
+// was refused.
+func (g *Grant) lasts(refused string) bool {
+	return g.AccessToken != refused && (g.Expiry.IsZero() || time.Until(g.Expiry) >= renewBefore)
+}
+
+func (g *Grant) renewable() bool { return g.RefreshToken != "" && g.TokenURL != "" }
 
 func (b *bearer) needsLogin(why string) error {
 	if why != "" {
@@ -85,8 +120,6 @@ func (b *bearer) needsLogin(why string) error {
 
 // renew trades a refresh token for another grant (RFC 6749, section 6).
 func renew(ctx context.Context, g *Grant) (*Grant, error) {
-	ctx, cancel := context.WithTimeout(ctx, tokenPatience)
-	defer cancel()
 	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.RefreshToken}}
 	if g.Resource != "" {
 		form.Set("resource", g.Resource)

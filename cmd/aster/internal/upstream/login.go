@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,7 +22,15 @@ import (
 // LoginTimeout bounds a whole login, the user's part included.
 const LoginTimeout = 5 * time.Minute
 
-const callbackPath = "/callback"
+const (
+	callbackPath = "/callback"
+	maxReason    = 400 // bytes of why a login failed
+)
+
+var (
+	errNobody   = fmt.Errorf("nobody signed in within %v", LoginTimeout)
+	errNotTaken = errors.New("the server does not take the token that its authorization server gave")
+)
 
 // A Prompt gets the page at which the user signs in: https, or http on this
 // machine. It opens the page or shows its address, and does not wait for the user.
@@ -35,8 +44,10 @@ func Login(ctx context.Context, cfg *config.Config, server *config.Server, promp
 	if err != nil {
 		return false, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, LoginTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, LoginTimeout, errNobody)
 	defer cancel()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	cb, err := listen(s.OAuth.CallbackPort)
 	if err != nil {
 		return false, err
@@ -45,10 +56,11 @@ func Login(ctx context.Context, cfg *config.Config, server *config.Server, promp
 	g := newGuard(s.URL)
 	watch := &watcher{next: g.client()}
 	defer watch.next.CloseIdleConnections()
-	handler, err := newHandler(s, cb, prompt, &http.Client{Transport: watch, Timeout: tokenPatience})
+	sdk, err := newHandler(s, cb, prompt, &http.Client{Transport: watch, Timeout: tokenPatience})
 	if err != nil {
 		return false, err
 	}
+	handler := &flow{AuthorizationCodeHandler: sdk, stop: stop}
 	spec, err := Spec(cfg, server, opts)
 	if err != nil {
 		return false, err
@@ -61,7 +73,7 @@ func Login(ctx context.Context, cfg *config.Config, server *config.Server, promp
 	err = src.Start(ctx)
 	src.Close() // so that no request renews the token after it was taken
 	if err != nil {
-		return false, fmt.Errorf("sign in to %s: %w", s.Name, err)
+		return false, signInError(ctx, s, cb, err)
 	}
 	tokens, err := handler.TokenSource(ctx)
 	if err != nil || tokens == nil {
@@ -74,6 +86,63 @@ func Login(ctx context.Context, cfg *config.Config, server *config.Server, promp
 	grant := watch.grant()
 	grant.AccessToken, grant.RefreshToken, grant.Expiry = token.AccessToken, token.RefreshToken, token.Expiry
 	return true, opts.Store.Save(ctx, s.Name, s.URL, &grant)
+}
+
+// signInError says why nobody is signed in: the login's own reason, where it came to one,
+// else what the server did.
+func signInError(ctx context.Context, s *config.Server, cb *callback, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	text, _, _ := strings.Cut(hideURL(err).Error(), "\n") // what follows is a body
+	if len(text) > maxReason {
+		text = strings.ToValidUTF8(text[:maxReason], "") + "…"
+	}
+	reached := !errors.As(err, new(*url.Error)) && !errors.Is(err, context.Canceled)
+	if s.OAuth.ClientID == "" && !cb.shown() && ctx.Err() != nil && reached {
+		text += fmt.Sprintf("; a server that takes only clients it knows needs oauth.client_id under mcp.servers.%s", s.Name)
+	}
+	return &loginError{fmt.Sprintf("sign in to %s: %s", s.Name, text), err}
+}
+
+// A loginError is a bounded text over its cause.
+type loginError struct {
+	text string
+	err  error
+}
+
+// Error is the text.
+func (e *loginError) Error() string { return e.text }
+
+// Unwrap returns the cause, whose text is a stranger's.
+func (e *loginError) Unwrap() error { return e.err }
+
+// A flow ends a login with the first thing that goes wrong. Its requests are made again in
+// another revision of the protocol, and would send the user who said no to a second page.
+type flow struct {
+	*auth.AuthorizationCodeHandler
+	stop context.CancelCauseFunc
+
+	mu     sync.Mutex
+	signed bool
+	err    error // of the attempt that failed
+}
+
+// Authorize asks the user once, and again only for rights that one tool needs.
+func (f *flow) Authorize(ctx context.Context, req *http.Request, resp *http.Response) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err == nil && f.signed && resp.StatusCode == http.StatusUnauthorized {
+		f.err = errNotTaken
+	}
+	if f.err != nil {
+		resp.Body.Close()
+	} else if f.err = f.AuthorizationCodeHandler.Authorize(ctx, req, resp); f.err == nil {
+		f.signed = true
+		return nil
+	}
+	f.stop(f.err)
+	return f.err
 }
 
 // newHandler is the SDK's handler for one login.
@@ -169,7 +238,14 @@ type callback struct {
 	done   chan struct{}
 
 	mu    sync.Mutex
-	state string // of the page that the user was sent to
+	state string // of the page that the user was sent to, "" before
+}
+
+// shown reports whether the user was sent to a page.
+func (cb *callback) shown() bool {
+	cb.mu.Lock()
+	defer cb.mu.Unlock()
+	return cb.state != ""
 }
 
 // expect names the page whose answer is waited for.
@@ -223,7 +299,7 @@ func (cb *callback) answer(w http.ResponseWriter, q url.Values) {
 		http.Error(w, "This is not an answer to a sign-in.", http.StatusBadRequest)
 	case q.Get("error") != "":
 		select {
-		case cb.failed <- fmt.Errorf("the authorization server says %.100q", q.Get("error")):
+		case cb.failed <- refusal(q):
 		default:
 		}
 		io.WriteString(w, "The sign-in failed. You can close this window.\n")
@@ -238,6 +314,18 @@ func (cb *callback) answer(w http.ResponseWriter, q url.Values) {
 	}
 }
 
+// refusal is the answer of an authorization server that gives nothing.
+func refusal(q url.Values) error {
+	why := fmt.Sprintf("%.100q", q.Get("error"))
+	if text := q.Get("error_description"); text != "" {
+		why += fmt.Sprintf(" (%.200q)", text)
+	}
+	if q.Get("error") == "access_denied" {
+		return fmt.Errorf("access was not granted: the authorization server says %s", why)
+	}
+	return fmt.Errorf("the authorization server says %s", why)
+}
+
 func (cb *callback) wait(ctx context.Context) (*auth.AuthorizationResult, error) {
 	select {
 	case r := <-cb.result:
@@ -245,7 +333,7 @@ func (cb *callback) wait(ctx context.Context) (*auth.AuthorizationResult, error)
 	case err := <-cb.failed:
 		return nil, err
 	case <-ctx.Done():
-		return nil, errors.New("nobody signed in in time")
+		return nil, context.Cause(ctx)
 	}
 }
 

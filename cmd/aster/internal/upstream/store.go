@@ -11,9 +11,12 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/zalando/go-keyring"
+
+	"github.com/aster-mcp/aster/cmd/aster/internal/filelock"
 )
 
 const (
@@ -43,14 +46,20 @@ func (g Grant) String() string { return "grant of " + g.TokenURL }
 func (g Grant) GoString() string { return g.String() }
 
 // A Store keeps grants, in the system's keychain if there is one that works,
-// else in a file that only the user can read. It is safe for concurrent use
-// within a process; of two processes that write the file the last one wins, whole.
+// else in a file that only the user can read. It is safe for concurrent use, between
+// processes too.
 type Store struct {
 	dir      string
 	keychain bool
 
 	mu sync.Mutex // serializes access to the file
+
+	news atomic.Int64 // how often the grants are to be read again
 }
+
+// Changed says that the user signed in or out in another process: what was read of the store
+// is read again.
+func (s *Store) Changed() { s.news.Add(1) }
 
 // NewStore makes a store whose file is tokens.json in dir, which is made when it
 // is needed. keychain says to try the system's first.
@@ -162,10 +171,30 @@ func (s *Store) read() (map[string]*Grant, error) {
 	return all, nil
 }
 
+// exclusive keeps other processes from renewing a grant until unlock is called. One that
+// cannot be kept away, since the directory cannot be written to or the other takes too long,
+// is not: a login that may be renewed twice is better than none.
+func (s *Store) exclusive(server, url string) (unlock func()) {
+	sum := sha256.Sum256([]byte(key(server, url)))
+	unlock, err := filelock.Take(filepath.Join(s.dir, tokensFile+"."+hex.EncodeToString(sum[:8])+".lock"))
+	if err != nil {
+		return func() {}
+	}
+	return unlock
+}
+
 // edit changes the file, by rename, if change reports that something changed.
 func (s *Store) edit(change func(map[string]*Grant) bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if _, err := os.Stat(s.dir); errors.Is(err, fs.ErrNotExist) && !change(map[string]*Grant{}) {
+		return nil // nothing to change, and no directory to make for it
+	}
+	unlock, err := filelock.Take(filepath.Join(s.dir, tokensFile+".lock"))
+	if err != nil {
+		return fmt.Errorf("logins: %w", err)
+	}
+	defer unlock()
 	all, err := s.read()
 	if err != nil {
 		return err

@@ -74,6 +74,10 @@ type realm struct {
 	expires  int // seconds; 0 says nothing
 	grants   []string
 	register int
+	denies   bool // whoever asks for access
+	knows    bool // its clients, and registers none
+	forgets  bool // the tokens that it gives
+	renewing func()
 }
 
 func newRealm(t *testing.T) *realm {
@@ -111,8 +115,12 @@ func newRealm(t *testing.T) *realm {
 		return 200, map[string]any{"resource": r.URL + "/mcp", "authorization_servers": []string{r.URL}, "scopes_supported": []string{"read"}}
 	})
 	reply("/.well-known/oauth-authorization-server", func(*http.Request) (int, any) {
+		register := r.URL + "/register"
+		if r.knows {
+			register = ""
+		}
 		return 200, map[string]any{"issuer": r.URL, "authorization_endpoint": r.URL + "/authorize", "token_endpoint": r.URL + "/token",
-			"registration_endpoint": r.URL + "/register", "response_types_supported": []string{"code"}, "code_challenge_methods_supported": []string{"S256"},
+			"registration_endpoint": register, "response_types_supported": []string{"code"}, "code_challenge_methods_supported": []string{"S256"},
 			"scopes_supported": []string{"read", "offline_access"}}
 	})
 	reply("/register", func(req *http.Request) (int, any) {
@@ -127,12 +135,20 @@ func newRealm(t *testing.T) *realm {
 		r.mu.Lock()
 		code := fmt.Sprint("code", len(r.codes))
 		r.codes[code] = q
+		denies := r.denies
 		r.mu.Unlock()
+		if denies {
+			http.Redirect(w, req, q.Get("redirect_uri")+"?error=access_denied&error_description=the+user+said+no&state="+url.QueryEscape(q.Get("state")), http.StatusFound)
+			return
+		}
 		http.Redirect(w, req, q.Get("redirect_uri")+"?code="+code+"&state="+url.QueryEscape(q.Get("state"))+"&iss="+url.QueryEscape(r.URL), http.StatusFound)
 	})
 	reply("/token", func(req *http.Request) (int, any) {
 		req.ParseForm()
 		grant := req.Form.Get("grant_type")
+		if r.renewing != nil {
+			r.renewing()
+		}
 		client := req.Form.Get("client_id")
 		if id, _, ok := req.BasicAuth(); ok {
 			client = id
@@ -146,6 +162,9 @@ func newRealm(t *testing.T) *realm {
 		v := map[string]any{"access_token": r.access, "refresh_token": r.refresh, "token_type": "Bearer"}
 		if r.expires > 0 {
 			v["expires_in"] = r.expires
+		}
+		if r.forgets {
+			r.access = ""
 		}
 		return 200, v
 	})
