@@ -68,6 +68,13 @@ type kept struct {
 	digest [sha256.Size]byte
 }
 
+// clone is a list whose tools can be changed, added and removed without the other's.
+func (l *List) clone() *List {
+	out := *l
+	out.Tools = slices.Clone(l.Tools)
+	return &out
+}
+
 // holds reports whether a file with k in it holds list, and what it will hold after list is
 // saved. Most lists are the same to the byte, which costs no encoding.
 func (k kept) holds(list *List) (bool, kept) {
@@ -116,7 +123,7 @@ func (l *Lists) Load(s *config.Server) (*List, error) {
 		return nil, fmt.Errorf("%w: %s", ErrBadList, path)
 	}
 	l.mu.Lock()
-	l.saved[path] = kept{list: list}
+	l.saved[path] = kept{list: list.clone()} // the caller may change and save what it got
 	l.mu.Unlock()
 	return list, nil
 }
