@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"net/url"
 	"path"
+	"regexp"
+	"strings"
+	"sync"
 )
 
 // epub reads the chapters of a book in reading order.
@@ -56,8 +59,26 @@ func (a *archive) chapter(name string) {
 	if err != nil {
 		return
 	}
-	c.markup(page, nil, 0)
+	c.markup(openEmpty(page), nil, 0)
 	c.doc.Pages++
+}
+
+// emptyTags are the elements that XHTML closes where it opens them.
+var emptyTags = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`<([A-Za-z][\w.:-]*)(\s[^<>]*)?/>`)
+})
+
+// openEmpty gives elements such as <title/> and <a id="x"/> an end tag: HTML knows no such form, and a reader
+// of HTML would take all that follows as their content.
+func openEmpty(page []byte) []byte {
+	return emptyTags().ReplaceAllFunc(page, func(tag []byte) []byte {
+		m := emptyTags().FindSubmatch(tag)
+		switch name := strings.ToLower(string(m[1])); name {
+		case "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr":
+			return tag
+		}
+		return []byte("<" + string(m[1]) + string(m[2]) + "></" + string(m[1]) + ">")
+	})
 }
 
 // rootFile is the name of a book's package file.

@@ -57,7 +57,10 @@ func (c *conversion) feed(body []byte) error {
 
 func (c *conversion) feedItem(it *gofeed.Item, base *url.URL) {
 	link := strings.TrimSpace(it.Link)
-	if u, err := url.Parse(link); err == nil && base != nil {
+	if guid, err := url.Parse(strings.TrimSpace(it.GUID)); link == "" && err == nil && (guid.Scheme == "http" || guid.Scheme == "https") {
+		link = guid.String()
+	}
+	if u, err := url.Parse(link); err == nil && base != nil && link != "" {
 		link = base.ResolveReference(u).String()
 	}
 	c.link(link)

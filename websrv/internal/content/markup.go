@@ -51,6 +51,7 @@ type markupWriter struct {
 	pre     bool
 	href    string // of the open link
 	linkAt  int    // where its text begins in buf
+	markAt  int    // where buf ended when a mark of emphasis was opened
 	rows    [][]string
 	inCell  bool
 	inTable int
@@ -189,11 +190,11 @@ func (m *markupWriter) end(a atom.Atom) {
 	case atom.A:
 		m.endLink()
 	case atom.B, atom.Strong:
-		m.mark("**")
+		m.endMark("**")
 	case atom.I, atom.Em:
-		m.mark("*")
+		m.endMark("*")
 	case atom.Code:
-		m.mark("`")
+		m.endMark("`")
 	case atom.Td, atom.Th, atom.Tr:
 		m.endCell()
 	case atom.Table:
@@ -211,7 +212,18 @@ func (m *markupWriter) end(a atom.Atom) {
 func (m *markupWriter) mark(s string) {
 	if !m.pre && m.level == 0 {
 		m.buf.WriteString(s)
+		m.markAt = m.buf.Len()
 	}
+}
+
+// endMark adds the mark that ends an emphasis, or takes back the one that began it where nothing stands between.
+func (m *markupWriter) endMark(s string) {
+	if n := m.buf.Len(); n == m.markAt && bytes.HasSuffix(m.buf.Bytes(), []byte(s)) {
+		m.buf.Truncate(n - len(s))
+		return
+	}
+	m.mark(s)
+	m.markAt = -1
 }
 
 func tokenAttr(t *html.Token, key string) string {

@@ -112,6 +112,23 @@ func TestEPUB(t *testing.T) {
 	}
 }
 
+// XHTML closes elements where it opens them, in which a reader of HTML loses all that follows.
+func TestEPUBEmptyElements(t *testing.T) {
+	doc := markdown(t, zipOf(t, "mimetype", "application/epub+zip", "META-INF/container.xml", `<container><rootfiles><rootfile full-path="b.opf"/></rootfiles></container>`,
+		"b.opf", `<package><manifest><item id="a" href="a.xhtml"/></manifest><spine><itemref idref="a"/></spine></package>`,
+		"a.xhtml", `<html><head><title/><script src="x.js"/><meta name="a"/></head><body><h1><a id="p1"/>One</h1><p>a <i/>b<br/>c</p><textarea /><p>d</p></body></html>`), nil)
+	if want := "# One\n\na b\nc\n\nd\n\n"; doc.Markdown != want {
+		t.Errorf("Markdown = %q, want %q", doc.Markdown, want)
+	}
+}
+
+func TestFeedLinkByID(t *testing.T) {
+	doc := markdown(t, []byte(`<rss version="2.0"><channel><title>F</title><link>https://example.com/</link><item><title>A</title><guid>https://example.com/a</guid></item><item><title>B</title><guid isPermaLink="false">17</guid></item></channel></rss>`), nil)
+	if want := "# F\n\n## [A](https://example.com/a)\n\n## B\n\n"; doc.Markdown != want {
+		t.Errorf("Markdown = %q, want %q", doc.Markdown, want)
+	}
+}
+
 func TestRTF(t *testing.T) {
 	doc := markdown(t, []byte(`{\rtf1\ansi\ansicpg1252{\fonttbl{\f0 Arial;}{\f1\fcharset204 Arial Cyr;}}{\info{\title My \'e9tude}{\author Me}}{\*\generator X;}
 \pard Caf\'e9 \u8364? \{x\}\line next {\b bold}\par{\f1 \'cf\'f0}\u-10179?\u-8704?\par
