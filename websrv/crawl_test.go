@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -444,6 +445,30 @@ func TestCrawlTraps(t *testing.T) {
 	}
 	if got := f("https://example.com/a/b/a/b/a/b/a/b/", "https://example.com/a/b/a/b/").next; len(got) != 1 {
 		t.Errorf("%d paths are queued, want that without a loop", len(got))
+	}
+}
+
+// A glob that does not begin as paths do still means something.
+func TestGlobsWithoutARoot(t *testing.T) {
+	for _, c := range []struct {
+		glob, path string
+		want       bool
+	}{
+		{"*.pdf", "/docs/a.pdf", true},
+		{"*.pdf", "/a.pdf", true},
+		{"*.pdf", "/a.pdf/x", false},
+		{"docs/**", "/docs/a/b", true},
+		{"docs/**", "/old/docs/a", false},
+		{"/*.pdf", "/docs/a.pdf", false},
+		{"**/b", "/a/b", true},
+	} {
+		g, err := newGlobs([]string{c.glob}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := g.wanted(&url.URL{Path: c.path}); got != c.want {
+			t.Errorf("%q lets %q pass: %v, want %v", c.glob, c.path, got, c.want)
+		}
 	}
 }
 

@@ -275,7 +275,7 @@ func (s *Server) crawlPieces(reply *crawlReply, docs []document, at position, bu
 	}
 	lines := notes(reply.Provider, reply.Failures, nil, reply.Warnings, plainText)
 	if reply.Next != "" {
-		lines = append(lines, "The crawl can go on: its cursor is the field next of the structured part.")
+		lines = append(lines, "The crawl can go on: to continue it, call this tool again with cursor "+reply.Next)
 	}
 	used := structuredTokens(reply) + 2*cursorTokens + estimateTokens(strings.Join(lines, "\n\n"))
 	if used > budget*3/4 {

@@ -56,7 +56,7 @@ func (p *exa) Search(ctx context.Context, q *Query) (*Hits, error) {
 		body["startPublishedDate"] = since.UTC().Format(time.RFC3339)
 	}
 	if !q.Until.IsZero() {
-		body["endPublishedDate"] = q.Until.UTC().Format(time.RFC3339)
+		body["endPublishedDate"] = q.Until.UTC().Add(24*time.Hour - time.Second).Format(time.RFC3339) // the day itself counts
 	}
 	applied = append(applied, "since", "until", "recency")
 	if q.Region != "" {

@@ -275,8 +275,21 @@ func (r *crawlResult) add(args *crawlArgs, p crawlPage) {
 	r.Pages = append(r.Pages, p)
 }
 
+// rooted is a glob that begins as paths do. As in .gitignore, one without a slash means a name anywhere, and one
+// with a slash begins at the root: paths begin with "/", so that either would match nothing.
+func rooted(glob string) string {
+	switch {
+	case strings.HasPrefix(glob, "/"), strings.HasPrefix(glob, "**"):
+		return glob
+	case strings.Contains(glob, "/"):
+		return "/" + glob
+	}
+	return "**/" + glob
+}
+
 // globRegex is a glob as a regular expression without anchors.
 func globRegex(glob string) string {
+	glob = rooted(glob)
 	var b strings.Builder
 	for i := 0; i < len(glob); i++ {
 		switch {
@@ -319,7 +332,7 @@ func urlPatterns(site string, globs []string) (list []string) {
 		return nil
 	}
 	for _, g := range globs {
-		list = append(list, u.Scheme+"://"+u.Host+g)
+		list = append(list, u.Scheme+"://"+u.Host+rooted(g))
 	}
 	return list
 }

@@ -30,7 +30,7 @@ func TestSearchRequests(t *testing.T) {
 		q        *Query
 		applied  string
 	}{
-		{idExa, `{"query":"oil lamps","numResults":5,"type":"auto","contents":{"highlights":true},"includeDomains":["a.net"],"startPublishedDate":"2026-01-02T00:00:00Z","endPublishedDate":"2026-03-04T00:00:00Z","userLocation":"DE","moderation":true}`, q,
+		{idExa, `{"query":"oil lamps","numResults":5,"type":"auto","contents":{"highlights":true},"includeDomains":["a.net"],"startPublishedDate":"2026-01-02T00:00:00Z","endPublishedDate":"2026-03-04T23:59:59Z","userLocation":"DE","moderation":true}`, q,
 			"domains excludeDomains since until recency region safe"},
 		{idPerplexity, `{"query":"oil lamps","max_results":5,"search_domain_filter":["a.net"],"search_after_date_filter":"01/02/2026","search_before_date_filter":"03/05/2026","country":"DE","search_language_filter":["de"]}`, q,
 			"domains since until recency region language"},

@@ -130,7 +130,11 @@ func (s *Server) sitemapText(answer *Answer[*sitemapResult], args *sitemapArgs, 
 		body = f.wrap(args.URL, "Addresses", body)
 	}
 	if reply.Next != "" && !plainText {
-		lines = append(lines, "There are more: to read on, call sitemap again with the field next of the structured part as cursor.")
+		cursor := reply.Next
+		if estimateTokens(cursor) > 6*cursorTokens { // half of what is kept free for it; the structured part has it
+			cursor = "as in the field next"
+		}
+		lines = append(lines, "There are more: to read on, call this tool again with cursor "+cursor)
 	}
 	r := &Reply{Blocks: append([]string{body}, lines...), Structured: reply}
 	if plainText {
