@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -121,6 +123,34 @@ func TestInterrupted(t *testing.T) {
 		}
 	}
 }
+
+// TestInterruptedQuestion takes Ctrl-C in place of an answer for what it is, not for a no.
+func TestInterruptedQuestion(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	home := t.TempDir()
+	if err := os.WriteFile(filepath.Join(home, "aster.yaml"), []byte("mcp: {policy: {rules: [{ask: [web/search]}]}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	in, typing := io.Pipe()
+	defer typing.Close()
+	var asked bool
+	errs := writer(func(p []byte) {
+		if bytes.Contains(p, []byte("Allow?")) {
+			asked = true
+			cancel()
+		}
+	})
+	env := &cli.Env{Args: []string{"mcp", "call", "web/search", `{"query":"x"}`, "--approve", "aster"}, Getenv: vars("ASTER_HOME", home), Home: home,
+		Stdin: in, Stdout: io.Discard, Stderr: errs, Terminal: true, Docs: os.DirFS("../../docs")}
+	if code := cli.Run(ctx, env); code != cli.ExitInterrupted || !asked {
+		t.Errorf("exit code %d, asked: %v", code, asked)
+	}
+}
+
+// A writer is a function that gets what is written.
+type writer func([]byte)
+
+func (w writer) Write(p []byte) (int, error) { w(p); return len(p), nil }
 
 // fields splits a command line; a space at the end begins an empty argument.
 func fields(s string) []string {

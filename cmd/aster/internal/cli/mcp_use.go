@@ -220,6 +220,8 @@ func (o *useOptions) callAndPrint(ctx context.Context, s *host.Session, t bridge
 	result, err := s.Call(ctx, t, raw, &host.Caller{Direct: true, Client: guard.Client{Name: client, Version: thisBuild().Version}})
 	var refused *guard.Refusal
 	switch {
+	case errors.As(err, &refused) && ctx.Err() != nil: // Ctrl-C in place of an answer
+		return context.Cause(ctx)
 	case errors.As(err, &refused):
 		return &codeError{ExitRefused, err}
 	case err != nil:

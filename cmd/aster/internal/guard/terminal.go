@@ -112,6 +112,7 @@ func (t *Terminal) next(ctx context.Context, want chan string) (string, error) {
 	case line := <-want:
 		return line, nil
 	default:
+		fmt.Fprintln(t.out) // the question is a line without an end
 		return "", fmt.Errorf("%w: the input has ended", ErrNoWayToAsk)
 	}
 }

@@ -103,9 +103,10 @@ func TestTerminalTypedAhead(t *testing.T) {
 }
 
 func TestTerminalEnds(t *testing.T) {
-	term := guard.NewTerminal(strings.NewReader("y\ny\n"), io.Discard)
-	if a, err := term.Approve(t.Context(), question()); a != guard.AnswerNo || !errors.Is(err, guard.ErrNoWayToAsk) {
-		t.Errorf("input that was there before: %s, %v, want ErrNoWayToAsk", a, err)
+	before := &screen{}
+	term := guard.NewTerminal(strings.NewReader("y\ny\n"), before)
+	if a, err := term.Approve(t.Context(), question()); a != guard.AnswerNo || !errors.Is(err, guard.ErrNoWayToAsk) || !strings.HasSuffix(before.String(), "\n") {
+		t.Errorf("input that was there before: %s, %v after %q, want ErrNoWayToAsk on a new line", a, err, before.String())
 	}
 	in, typing := io.Pipe()
 	defer typing.Close()
