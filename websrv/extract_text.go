@@ -62,9 +62,7 @@ func (s *Server) extractText(results []extractResult, args *extractArgs, budget 
 func (r *extractResult) plainNotes() (lines []string) {
 	if r.Error != "" {
 		lines = append(lines, plain(r.URL, maxSource)+" was not read: "+r.Error)
-		for _, a := range r.Failures {
-			lines = append(lines, "- "+a.String())
-		}
+		lines = append(lines, r.reasons()...)
 	}
 	for _, w := range r.Warnings {
 		lines = append(lines, plain(r.URL, maxSource)+": "+w)
@@ -97,6 +95,22 @@ func (r *extractResult) metadata() []string {
 	return []string{b.String()}
 }
 
+// fits is a block of text if it takes no more than share tokens, else nothing: the structured part tells it, too.
+func fits(share int, text string) []string {
+	if estimateTokens(text) > share {
+		return nil
+	}
+	return []string{text}
+}
+
+// reasons are the failures of a result as lines.
+func (r *extractResult) reasons() (lines []string) {
+	for _, a := range r.Failures {
+		lines = append(lines, "- "+a.String())
+	}
+	return lines
+}
+
 // showResult are the blocks about one result, at most share tokens together: the text, and then what
 // there is to say of it.
 func (s *Server) showResult(r *extractResult, share int, f fence, plainText bool) []string {
@@ -104,10 +118,17 @@ func (s *Server) showResult(r *extractResult, share int, f fence, plainText bool
 		switch {
 		case plainText && r.Error == "":
 			return r.metadata()
-		case plainText || r.Error == "":
+		case plainText:
 			return nil
 		}
-		return []string{plain(r.URL, maxSource) + " was not read: " + r.Error + "."}
+		if r.Error == "" {
+			return fits(share, f.wrap(r.URL, "Metadata", strings.Join(r.metadata(), "\n")))
+		}
+		line := plain(r.URL, maxSource) + " was not read: " + r.Error
+		if list := fits(share, line+"\n"+strings.Join(r.reasons(), "\n")); list != nil && len(r.Failures) > 0 {
+			return list
+		}
+		return []string{line + "."}
 	}
 	lines := notes(r.Provider, r.Failures, nil, r.Warnings, plainText)
 	used := estimateTokens(strings.Join(lines, "\n\n")) + cursorTokens

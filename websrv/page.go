@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -179,10 +180,9 @@ func outline(text string) string {
 func section(text, want string) (start, end int, found bool) {
 	list := headings(text)
 	want = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(want), "#"))
-	var n int
-	if c, err := fmt.Sscanf(want, "%d", &n); c == 1 && err == nil && strings.Trim(want, "0123456789.") == "" {
+	if n, err := strconv.Atoi(strings.TrimSuffix(want, ".")); err == nil {
 		switch {
-		case n == 0 && len(list) > 0:
+		case n == 0 && len(list) > 0 && list[0].start > 0:
 			return 0, list[0].start, true
 		case n >= 1 && n <= len(list):
 			return list[n-1].start, list[n-1].end, true

@@ -345,6 +345,22 @@ func TestExtractBadAddress(t *testing.T) {
 	}
 }
 
+// Many clients give a model the text alone: it holds why a page failed, and a page's metadata.
+func TestExtractTextSaysAll(t *testing.T) {
+	f := newFakes(t)
+	f.web.host("page.net", htmlPage(longPage(3)))
+	f.web.host("gone.net", http.NotFoundHandler())
+	c := connect(t, f.server(t, f.only(Keys{}, idHTTP)), nil)
+	text := resultText(callTool(t, c, toolExtract, map[string]any{"urls": []string{"http://page.net/", "http://gone.net/"}}))
+	if !strings.Contains(text, "http://gone.net/ was not read") || !strings.Contains(text, "HTTP 404") {
+		t.Errorf("no reason: %.600s", text)
+	}
+	text = resultText(callTool(t, c, toolExtract, map[string]any{"url": "http://page.net/", "format": "metadata"}))
+	if !strings.Contains(text, "\nBEGIN ") || !strings.Contains(text, "\ncontentType: text/html\n") {
+		t.Errorf("no metadata: %.600s", text)
+	}
+}
+
 // TestExtractSideBySide reads ten pages at once, some of which fail.
 func TestExtractSideBySide(t *testing.T) {
 	f := newFakes(t)

@@ -92,7 +92,10 @@ func TestSections(t *testing.T) {
 	if start, _, ok := section("a\n\n## Sub `code` \\[1]\n", "Sub code [1]"); !ok || start != 3 {
 		t.Errorf("a heading with marks is at %d, %v", start, ok)
 	}
-	for _, none := range []string{"", "4", "four", "99999999999999999999"} {
+	if _, _, ok := section("# One\ntext\n", "0"); ok {
+		t.Error("there is something before the first heading")
+	}
+	for _, none := range []string{"", "4", "1.2", "-1", "four", "99999999999999999999"} {
 		if _, _, ok := section(text, none); ok {
 			t.Errorf("section %q was found", none)
 		}
