@@ -55,7 +55,7 @@ var rules = []rule{
 		"golang.org/x/image/...", "code.dny.dev/ssrf", "github.com/mmcdole/gofeed/...", "github.com/andybalholm/brotli", "github.com/klauspost/compress/..."}, nil, "it knows none of the other servers"},
 	{"websrv/internal/readable", []string{"github.com/PuerkitoBio/goquery", "github.com/andybalholm/cascadia", "golang.org/x/net/html/...", "golang.org/x/net/publicsuffix", "golang.org/x/text/...",
 		"codeberg.org/readeck/go-readability/v2/...", "github.com/JohannesKaufmann/html-to-markdown/v2/..."}, []string{"net/http", "os/exec"}, "it turns bytes into text"},
-	{"websrv/internal/readable/train", []string{module + "/websrv/internal/readable", "golang.org/x/net/html/..."}, []string{"net/http", "os/exec"}, "it fits weights to labelled pages"},
+	{"websrv/internal/readable/train", []string{module + "/websrv/internal/readable", "golang.org/x/net/html/...", "codeberg.org/readeck/go-readability/v2"}, []string{"net/http", "os/exec"}, "it fits weights to labelled pages"},
 	{"websrv/internal/boundxml", nil, []string{"net", "os"}, "it bounds what a decoder reads"},
 	{"websrv/internal/content", []string{module + "/websrv/internal/boundxml", "golang.org/x/net/html/...", "golang.org/x/text/...", "github.com/mmcdole/gofeed/...", "github.com/gogs/chardet/..."},
 		[]string{"os/exec"}, "it turns bytes into text"},
