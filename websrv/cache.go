@@ -68,6 +68,12 @@ func (n *network) fetch(ctx context.Context, h *hop) (*answer, error) {
 		return nil, err
 	}
 	e := c.find(h)
+	if h.request.MaxAge < 0 { // asked for anew: it takes the place of what is kept, so that no later reply is older
+		if e == nil {
+			return n.paced(ctx, h)
+		}
+		e = nil
+	}
 	if e != nil && e.usable(h.request.MaxAge, c.age, c.now()) {
 		return e.answer(), nil
 	}
@@ -106,7 +112,7 @@ func (n *network) public(ctx context.Context, h *hop) bool {
 
 // cacheableRequest reports whether the cache has anything to do with a hop.
 func cacheableRequest(h *hop) bool {
-	if h.method != http.MethodGet || h.request.Trusted || h.request.MaxAge < 0 || h.body != nil {
+	if h.method != http.MethodGet || h.request.Trusted || h.body != nil {
 		return false
 	}
 	for _, k := range []string{"Authorization", "Cookie", "Range", "If-None-Match", "If-Modified-Since", "If-Match", "If-Range", "If-Unmodified-Since"} {

@@ -103,6 +103,27 @@ func TestCache(t *testing.T) {
 	}
 }
 
+// What is read anew is what later questions get.
+func TestCacheKeepsTheNewest(t *testing.T) {
+	w := newFakeWeb(t)
+	hits := 0
+	w.host("cache.example", http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		hits++
+		rw.Header().Set("Cache-Control", "max-age=60")
+		fmt.Fprint(rw, hits)
+	}))
+	n := w.open(networkOptions{})
+	for i, tt := range []struct {
+		age  time.Duration
+		want string
+	}{{0, "1"}, {0, "1"}, {-1, "2"}, {0, "2"}} {
+		resp, err := n.do(testContext(t, time.Minute), &request{URL: "http://cache.example/", MaxAge: tt.age})
+		if err != nil || string(resp.Body) != tt.want {
+			t.Fatalf("%d: %v, %+v", i, err, resp)
+		}
+	}
+}
+
 func TestCacheVariants(t *testing.T) {
 	w := newFakeWeb(t)
 	hits := 0

@@ -23,7 +23,7 @@ type request struct {
 	MaxBytes  int64         // decoded body; 0 means the network's limit
 	Timeout   time.Duration // redirects and body included; 0 means the network's
 	// MaxAge of an answer from the cache: 0 follows the answer's own headers, negative
-	// neither reads nor writes the cache.
+	// reads nothing from the cache, and writes there only in place of an older answer.
 	MaxAge time.Duration
 	// Pace waits for the host's turn: at most one request per PaceInterval and PacePerHost
 	// at a time. Interval, when longer, replaces PaceInterval (Crawl-delay).
