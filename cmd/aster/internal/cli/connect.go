@@ -189,27 +189,58 @@ func connectNext(client, name string) string {
 
 // connectListRun shows how each client stands.
 func connectListRun(o *connectOptions) error {
-	s, err := o.entry(nil)
-	if err != nil {
-		return err
-	}
-	var b strings.Builder
-	for _, client := range config.ConnectClients() {
-		c, err := config.Connect(client, s, o.project, o.places())
-		state, path := "", ""
+	clients := config.ConnectClients()
+	states, paths := make([]string, len(clients)), make([]string, len(clients))
+	width := 0
+	for i, client := range clients {
+		names, c, err := o.connected(client)
 		switch {
 		case err != nil:
-			state, _, _ = strings.Cut(err.Error(), "\n")
-		case !c.Changed():
-			state, path = "has "+s.Name, c.Path
+			states[i], _, _ = strings.Cut(err.Error(), "\n")
+		case len(names) > 0:
+			states[i], paths[i] = "has "+strings.Join(names, ", "), c.Path
 		case c.Found:
-			state, path = "not connected", c.Path
+			states[i], paths[i] = "not connected", c.Path
 		default:
-			state, path = "no file yet", c.Path
+			states[i], paths[i] = "no file yet", c.Path
 		}
-		fmt.Fprintf(&b, "%-15s %-15s %s\n", client, state, path)
+		if err == nil {
+			width = max(width, len(states[i]))
+		}
+	}
+	var b strings.Builder
+	for i, client := range clients {
+		fmt.Fprintf(&b, "%-15s %-*s  %s\n", client, width, states[i], paths[i])
 	}
 	return o.env.printLines(b.String())
+}
+
+// connected are the names of the servers of aster that a client has, whatever arguments they
+// were given, with its file.
+func (o *connectOptions) connected(client string) (names []string, c *config.Connection, err error) {
+	for _, server := range connectNames {
+		p := *o
+		p.server = server
+		if server != o.server {
+			p.name = ""
+		}
+		s, err := p.entry(nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		var without *config.Connection
+		without, err = config.Disconnect(client, s, o.project, o.places())
+		switch {
+		case errors.Is(err, config.ErrTaken): // the name is another program's
+			continue
+		case err != nil:
+			return nil, nil, err
+		case without.Changed():
+			names = append(names, s.Name)
+		}
+		c = without
+	}
+	return names, c, nil
 }
 
 // stableExecutable is this program, by a path that an upgrade keeps where there is one: a

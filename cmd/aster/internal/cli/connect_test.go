@@ -72,6 +72,12 @@ func TestConnect(t *testing.T) {
 	if code, stdout, _ := connect(t, home, ""); code != cli.ExitOK || !strings.Contains(stdout, "cursor          has webmcp") || !strings.Contains(stdout, "zed             no file yet") {
 		t.Errorf("the list: exit code %d\n%s", code, stdout)
 	}
+	if code, _, stderr := connect(t, home, "", "cursor", "--server", "gateway", "--yes", "--", "--http", "127.0.0.1:0"); code != cli.ExitOK {
+		t.Fatalf("a second server: exit code %d, %s", code, stderr)
+	}
+	if _, stdout, _ := connect(t, home, ""); !strings.Contains(stdout, "cursor          has webmcp, aster  "+file) {
+		t.Errorf("the list, after a second server with arguments of its own:\n%s", stdout)
+	}
 }
 
 func TestConnectArguments(t *testing.T) {
