@@ -3,6 +3,7 @@ package websrv
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -205,6 +206,9 @@ func (n *network) read(ctx context.Context, h *hop, resp *http.Response) (*answe
 	limit := orDefault(h.request.MaxBytes, n.o.MaxBodyBytes)
 	limit = max(0, min(limit, topMaxBodyBytes))
 	body, truncated, err := readBody(resp, limit, h.request.Truncate)
+	if errors.Is(err, io.ErrUnexpectedEOF) && ctx.Err() == nil {
+		err = &netError{errCut, h.url.Host + " closed the connection before the answer was complete"}
+	}
 	if err != nil {
 		return nil, classify(ctx, h.url.Host, err)
 	}

@@ -23,7 +23,7 @@ type task[T any] struct {
 func dispatch[T any](ctx context.Context, d *Dispatcher, t *task[T]) (*Answer[T], error) {
 	var attempts []Attempt
 	var best *Answer[T]
-	settled := false
+	settled, final := false, false
 	if t.localOnly && t.why != "" {
 		for _, p := range d.chains[t.op] {
 			if !p.Local() && (t.only == "" || p.Name() == t.only) {
@@ -39,7 +39,7 @@ func dispatch[T any](ctx context.Context, d *Dispatcher, t *task[T]) (*Answer[T]
 		if t.localOnly && (!p.Local() || t.why != "" && forPublic(p)) {
 			continue
 		}
-		if settled && runsScripts(p) {
+		if settled && runsScripts(p) || final && p.Local() {
 			continue
 		}
 		if a, skip := d.passOver(p, t.request); skip {
@@ -57,7 +57,7 @@ func dispatch[T any](ctx context.Context, d *Dispatcher, t *task[T]) (*Answer[T]
 		if f == nil {
 			return &Answer[T]{Value: value, Provider: p.Name(), Attempts: attempts}, nil
 		}
-		attempts, settled = append(attempts, d.attempt(p, f)), settled || f.settled
+		attempts, settled, final = append(attempts, d.attempt(p, f)), settled || f.settled, final || f.final
 		d.log.DebugContext(ctx, "provider failed", "op", t.op, "provider", p.Name(), "err", f)
 		if part, ok := f.partial.(T); ok && best == nil {
 			best = &Answer[T]{Value: part, Provider: p.Name(), Partial: true}

@@ -49,6 +49,8 @@ type Failure struct {
 	Once bool
 	// settled says that a browser would come to the same end: it need not be started.
 	settled bool
+	// final says that every provider of this process would come to the same end.
+	final bool
 	// partial is what was read all the same, such as a page of a few words.
 	partial any
 }

@@ -120,8 +120,14 @@ func fetchFailure(ctx context.Context, err error) error {
 	case errors.Is(err, errBadURL):
 		return failf(ErrInvalid, "%s", plain(err.Error(), maxReason))
 	case errors.Is(err, errTimeout), errors.Is(err, context.DeadlineExceeded):
-		return failf(ErrTimeout, "the site did not answer in time")
-	case errors.Is(err, errBlocked), errors.Is(err, errDNS), errors.Is(err, errCooling):
+		f := failf(ErrTimeout, "the site did not answer in time")
+		f.Once = true // it had its time, and the time of the call is for the others
+		return f
+	case errors.Is(err, errTooLarge):
+		f := failf(ErrTargetFailed, "%s", plain(err.Error(), maxReason))
+		f.final = true
+		return f
+	case errors.Is(err, errCut), errors.Is(err, errBlocked), errors.Is(err, errDNS), errors.Is(err, errCooling):
 		// It names the setting, or when to come again, and a browser would fare no better: a host
 		// that asks to be left alone means it as well.
 		f := failf(ErrTargetFailed, "%s", plain(err.Error(), maxReason))

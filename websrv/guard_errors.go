@@ -24,6 +24,7 @@ var (
 	errTLS              = errors.New("no secure connection")
 	errTimeout          = errors.New("timed out")
 	errNetwork          = errors.New("network failure")
+	errCut              = fmt.Errorf("answer cut short: %w", errNetwork)
 	errEncoding         = errors.New("bad content coding")
 	errCooling          = errors.New("host asked to wait")
 	errNoBrowser        = errors.New("no Chromium found")

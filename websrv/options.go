@@ -115,7 +115,7 @@ type Options struct {
 
 	// MaxTokens is a reply's length when the caller asks for none; 0 means DefaultMaxTokens.
 	MaxTokens int
-	// Timeout bounds a call of search, extract, sitemap or screenshot; 0 means 90 s.
+	// Timeout bounds a call of search, extract, sitemap or screenshot; 0 means 45 s.
 	Timeout time.Duration
 	// UserAgent names this program to sites; "" means aster with its version.
 	UserAgent string
@@ -152,8 +152,8 @@ type Options struct {
 	network networkOptions // what tests replace beyond the fields above
 }
 
-// defaultTimeout bounds a call; MCP clients give up after a minute or a few.
-const defaultTimeout = 90 * time.Second
+// defaultTimeout bounds a call, all its attempts together: many MCP clients give up after a minute.
+const defaultTimeout = 45 * time.Second
 
 // normalise checks the options and fills in defaults.
 func (o *Options) normalise() error {
