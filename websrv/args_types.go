@@ -69,6 +69,9 @@ func (p *argProperty) check(name, value string) (fixed string, err error) {
 	case p.Type == given, p.Type == "number" && given == "integer":
 		if given == "integer" {
 			n, _ := strconv.ParseFloat(value, 64)
+			if n == 0 && p.Minimum != nil && *p.Minimum > 0 { // 0 stands for what was not given from here on
+				return "", invalidf("%s must be %s, not 0: leave it out for the default", name, p.wanted())
+			}
 			return strconv.FormatFloat(n, 'f', -1, 64), nil // 2e3 and 20.0 are whole, too
 		}
 		return value, nil

@@ -282,7 +282,7 @@ func (s *Server) crawlPieces(reply *crawlReply, docs []document, at position, bu
 		lines, reply.Failures, used = nil, nil, structuredTokens(reply)+2*cursorTokens
 	}
 	pieces, next := takePieces(docs, at, budget-used)
-	r.Blocks = blocks(docs, pieces, "", newFence())
+	r.Blocks = blocks(docs, pieces, "", 0, newFence())
 	if next != nil {
 		s.texts.put(docs)
 		reply.Truncated, reply.Cursor = true, next.cursor()

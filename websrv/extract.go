@@ -73,6 +73,7 @@ type extractResult struct {
 	docs  []document
 	start position // where to read
 	noun  string   // of the text, for the line before it
+	begin int      // of the section that was asked for
 }
 
 // check checks the arguments and returns the addresses.
@@ -237,7 +238,7 @@ func (r *extractResult) narrow(text string, args *extractArgs) error {
 		if !ok {
 			return failf(ErrInvalid, "the page has no section %q: outline shows which there are", plain(args.Section, 80))
 		}
-		r.start.Offset, r.start.End = start, end
+		r.start.Offset, r.start.End, r.begin, r.noun = start, end, start, sectionNoun
 	}
 	r.start.Key = keyOf(r.docs)
 	return nil

@@ -143,7 +143,7 @@ func (s *Server) showResult(r *extractResult, share int, f fence, plainText bool
 		}
 		return list
 	}
-	list = blocks(r.docs, pieces, r.noun, f)
+	list = blocks(r.docs, pieces, r.noun, r.begin, f)
 	if next != nil {
 		s.texts.put(r.docs)
 		r.Truncated, r.Cursor = true, next.cursor()

@@ -77,12 +77,16 @@ func frameTokens(source string) int {
 // maxSource bounds an address in the line before a block, in bytes.
 const maxSource = 2_048
 
+// sectionNoun says that a text is the section of a page that was asked for.
+const sectionNoun = "A section"
+
 // blocks are pieces as the text blocks of a reply. noun is what they are parts of, "" for
-// the content.
-func blocks(docs []document, pieces []piece, noun string, f fence) (list []string) {
+// the content; begin is where the section begins that was asked for.
+func blocks(docs []document, pieces []piece, noun string, begin int, f fence) (list []string) {
 	for _, p := range pieces {
 		d, what := &docs[p.index], orDefault(noun, "Content")
 		switch {
+		case noun == sectionNoun && p.start == begin: // it begins where it should, whatever stands before it
 		case p.start > 0:
 			what = "A continued part"
 		case p.end < len(d.Text):

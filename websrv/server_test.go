@@ -305,7 +305,7 @@ func TestExtractReadsOn(t *testing.T) {
 		t.Errorf("outline: %.400s", text)
 	}
 	res = callTool(t, c, toolExtract, map[string]any{"url": "http://long.net/", "section": "part 6"})
-	if text := resultText(res); !strings.Contains(text, "## Part 6\n") || strings.Contains(text, "part 7") {
+	if text := resultText(res); !strings.HasPrefix(text, "A section of http://long.net/") || !strings.Contains(text, "## Part 6\n") || strings.Contains(text, "part 7") {
 		t.Errorf("section: %.400s", text)
 	}
 	if n := loads.Load(); n != 2 {

@@ -36,7 +36,7 @@ func TestPiecesAreTheWhole(t *testing.T) {
 			}
 			pieces, next := takePieces(docs, at, budget)
 			f, total := newFence(), 0
-			for i, b := range blocks(docs, pieces, "", f) {
+			for i, b := range blocks(docs, pieces, "", 0, f) {
 				total += estimateTokens(b)
 				got[pieces[i].index] += unwrap(t, b)
 			}
