@@ -130,6 +130,9 @@ func (d *Dispatcher) Extract(ctx context.Context, r *PageRequest, localOnly bool
 		if reason, ok := challengeText(page); ok {
 			return nil, failf(ErrTargetFailed, "%s", reason)
 		}
+		if r.HTML && page.HTML == "" && !p.Local() { // a local one has it, if the page is HTML
+			return nil, failf(ErrTargetFailed, "it gave no HTML of the page")
+		}
 		if !page.usable() {
 			f := failf(ErrTargetFailed, "the page has next to no text")
 			if page.Markdown != "" {

@@ -3,6 +3,7 @@ package websrv
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -83,5 +84,28 @@ func TestCallTime(t *testing.T) {
 	t.Cleanup(func() { s.Close() })
 	if s.opts.Timeout > 45*time.Second {
 		t.Errorf("a call may take %v", s.opts.Timeout)
+	}
+}
+
+// bareProvider is a hosted provider that gives a page's text, and its HTML if it has some.
+type bareProvider struct{ name, html string }
+
+func (p *bareProvider) Name() string { return p.name }
+func (p *bareProvider) Local() bool  { return false }
+func (p *bareProvider) Extract(_ context.Context, r *PageRequest) (*Page, error) {
+	return &Page{URL: r.URL, FinalURL: r.URL, Markdown: strings.Repeat("Words of the page. ", 40), HTML: p.html}, nil
+}
+
+// TestNoHTMLGoesOn asks for HTML where the first provider gives text alone: the next one is asked.
+func TestNoHTMLGoesOn(t *testing.T) {
+	d := NewDispatcher([]Provider{&bareProvider{name: "text"}, &bareProvider{name: "both", html: "<p>Words"}}, nil)
+	for _, tt := range []struct {
+		html bool
+		want string
+	}{{true, "both"}, {false, "text"}} {
+		a, err := d.Extract(t.Context(), &PageRequest{URL: "https://a.net/", HTML: tt.html}, false, "")
+		if err != nil || a.Provider != tt.want {
+			t.Errorf("HTML %v: got %+v, %v, want the answer of %q", tt.html, a, err, tt.want)
+		}
 	}
 }
