@@ -22,7 +22,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the files that tests compare with")
 
 func TestMain(m *testing.M) {
-	testscript.Main(leavesNoDaemon{m}, map[string]func(){"aster": asterOrMac, "session": session})
+	testscript.Main(leavesNoDaemon{m}, map[string]func(){"aster": asterOrMac, "session": session, "parts": parts})
 }
 
 // asterOrMac is main, or with ASTER_TEST_MAC set main on a Mac whose osascript and

@@ -214,8 +214,10 @@ func configCheckRun(o *configSource) error {
 			return err
 		}
 	} else {
-		for _, w := range warnings {
-			fmt.Fprintf(o.env.Stdout, "warning  %s\n", host.CleanText(w))
+		for _, p := range c.Problems {
+			for i, line := range p.Lines() {
+				fmt.Fprintf(o.env.Stdout, "%-7s  %s\n", []string{"warning", ""}[min(i, 1)], strings.TrimRight(host.CleanText(line), " "))
+			}
 		}
 		for _, f := range faults {
 			fmt.Fprintf(o.env.Stdout, "fault    %s\n", host.CleanText(f))

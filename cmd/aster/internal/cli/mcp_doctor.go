@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -174,7 +175,7 @@ func (o *serverDoctorOptions) conclude(ladders []*ladder, c *config.Config) erro
 			if i == 0 && len(ladders) > 0 {
 				o.env.Stdout.Write([]byte("\n"))
 			}
-			printStep(o.env, newStep("config", verdictWarn, "", "%s", p))
+			printStep(o.env, newStep("config", verdictWarn, "", "%s", strings.Join(p.Lines(), "\n")))
 		}
 	}
 	if code != ExitOK {

@@ -139,11 +139,13 @@ func listRun(ctx context.Context, o *listOptions) error {
 	printRules(&b, rules)
 	printHeld(&b, report.held)
 	printWarnings(&b, report.warnings)
-	for i, p := range problems {
+	for i, p := range c.Problems {
 		if i == 0 {
 			b.WriteString("\nleft out\n")
 		}
-		fmt.Fprintf(&b, "  %s\n", p)
+		for _, line := range p.Lines() {
+			fmt.Fprintf(&b, "  %s\n", line)
+		}
 	}
 	return o.env.printLines(b.String())
 }

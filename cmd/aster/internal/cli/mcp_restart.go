@@ -62,10 +62,11 @@ func (o *configSource) restarted(name string, kept bool) error {
 			Forgot bool   `json:"forgot"` // there was a kept list
 		}{name, kept})
 	}
-	text := ""
+	name = host.CleanText(name)
+	text := "nothing was kept of " + name
 	if kept {
-		text = "forgot the last list of " + host.CleanText(name) + "; "
+		text = "forgot the last list of " + name
 	}
-	_, err := fmt.Fprintf(o.env.Stdout, "%srunning servers of aster start %s anew\n", text, host.CleanText(name))
+	_, err := fmt.Fprintf(o.env.Stdout, "%s; servers of aster that run now start %s anew within a second\n", text, name)
 	return err
 }

@@ -190,7 +190,14 @@ func describeRun(ctx context.Context, o *useOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	return o.env.printLines(fmt.Sprintf("%s\n\n%s\n\n%s\n", t.ID(), strings.TrimSpace(t.Description), schema))
+	text := fmt.Sprintf("%s\n\n%s\n\n%s\n", t.ID(), strings.TrimSpace(t.Description), schema)
+	if len(t.OutputSchema) > 0 {
+		if schema, err = json.MarshalIndent(t.OutputSchema, "", "  "); err != nil {
+			return err
+		}
+		text += fmt.Sprintf("\nIts result\n\n%s\n", schema)
+	}
+	return o.env.printLines(text)
 }
 
 func callRun(ctx context.Context, o *useOptions, args []string) error {
@@ -228,45 +235,4 @@ func (o *useOptions) callAndPrint(ctx context.Context, s *host.Session, t bridge
 		return err
 	}
 	return o.printResult(result)
-}
-
-// printResult prints a tool's result: as it is with --json, else its texts.
-func (o *useOptions) printResult(raw json.RawMessage) error {
-	var res struct {
-		IsError           bool            `json:"isError"`
-		StructuredContent json.RawMessage `json:"structuredContent"`
-		Content           []struct {
-			Type, Text, MIMEType, URI string
-			Data                      string
-		} `json:"content"`
-	}
-	if err := json.Unmarshal(raw, &res); err != nil {
-		return fmt.Errorf("the server's result is not understood: %w", err)
-	}
-	out := io.Writer(o.env.Stdout)
-	if o.json {
-		if _, err := out.Write(append(escapeControls(raw), '\n')); err != nil {
-			return err
-		}
-	} else {
-		var b strings.Builder
-		for _, c := range res.Content {
-			switch c.Type {
-			case "text":
-				b.WriteString(strings.TrimRight(c.Text, "\n") + "\n")
-			default:
-				fmt.Fprintf(&b, "[%s %s%s]\n", c.Type, c.MIMEType, c.URI)
-			}
-		}
-		if len(res.Content) == 0 && len(res.StructuredContent) > 0 {
-			fmt.Fprintf(&b, "%s\n", res.StructuredContent)
-		}
-		if err := o.env.printLines(b.String()); err != nil {
-			return err
-		}
-	}
-	if res.IsError {
-		return &codeError{code: ExitFailed}
-	}
-	return nil
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -222,6 +223,17 @@ type Problem struct {
 	Place  Place
 	Server string // the server that it costs, "" when none
 	Text   string // one line
+	// Excerpt is the line of the file and below it a caret, "" where there is nothing to show.
+	Excerpt string
+}
+
+// Lines are the problem as String has it, and below it the excerpt where there is one.
+func (p Problem) Lines() []string {
+	lines := []string{p.String()}
+	if p.Excerpt != "" {
+		lines = append(lines, strings.Split(p.Excerpt, "\n")...)
+	}
+	return lines
 }
 
 // String is the problem in one line, with its place first.

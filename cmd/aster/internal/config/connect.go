@@ -87,7 +87,7 @@ func (c *Connection) Save() error {
 
 // readForeign reads a client's file within the bound.
 func readForeign(path string) (text string, found bool, err error) {
-	f, err := os.Open(path)
+	f, err := openFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", false, nil
 	}

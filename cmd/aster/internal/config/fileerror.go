@@ -26,13 +26,30 @@ type FileError struct {
 
 // Error is "file:line:column: text; hint", and below it the line and a caret.
 func (e *FileError) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s", e.Place, e.Text)
-	if e.Hint != "" {
-		b.WriteString("; " + e.Hint)
+	s := fmt.Sprintf("%s: %s", e.Place, e.told())
+	if excerpt := e.excerpt(); excerpt != "" {
+		s += "\n" + excerpt
 	}
+	return s
+}
+
+// told is the text with its hint.
+func (e *FileError) told() string {
+	if e.Hint == "" {
+		return e.Text
+	}
+	return e.Text + "; " + e.Hint
+}
+
+// problem is a fault that costs less than the file.
+func (e *FileError) problem() Problem {
+	return Problem{Place: e.Place, Text: e.told(), Excerpt: e.excerpt()}
+}
+
+// excerpt is the line and a caret below it, "" where the place is not known.
+func (e *FileError) excerpt() string {
 	if e.Line == "" || e.Place.Column < 1 {
-		return b.String()
+		return ""
 	}
 	line, column := window([]rune(e.Line), e.Place.Column)
 	gutter := strconv.Itoa(e.Place.Line)
@@ -51,8 +68,7 @@ func (e *FileError) Error() string {
 	for i := column - 1; i < column-1+e.Width && i < len(line); i++ {
 		width += cells(line[i])
 	}
-	fmt.Fprintf(&b, "\n  %s | %s\n  %s | %s%s", gutter, shown(line), strings.Repeat(" ", len(gutter)), pad.String(), strings.Repeat("^", max(width, 1)))
-	return b.String()
+	return fmt.Sprintf("  %s | %s\n  %s | %s%s", gutter, shown(line), strings.Repeat(" ", len(gutter)), pad.String(), strings.Repeat("^", max(width, 1)))
 }
 
 // window cuts a long line so that the column stays in it.

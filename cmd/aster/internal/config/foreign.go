@@ -65,9 +65,13 @@ func decodeServers(src *source, strict bool) (*layer, error) {
 	errs := doubled
 	for i := range servers.pairs {
 		p := &servers.pairs[i]
-		e, _, err := d.server(src, p)
+		e, notes, err := d.server(src, p)
+		for _, n := range notes {
+			out.problems = append(out.problems, Problem{Place: src.at(p.line, p.column), Text: fmt.Sprintf("server %q: %s", p.key, n)})
+		}
+		out.problems = append(out.problems, d.misspelt(src, p)...)
 		if err != nil {
-			errs = append(errs, src.errorAt(p.line, p.column, len([]rune(p.key))+2, "", "server %q: %v", p.key, err))
+			errs = append(errs, d.fault(src, p, err))
 			continue
 		}
 		out.entries = append(out.entries, e)
@@ -76,7 +80,7 @@ func decodeServers(src *source, strict bool) (*layer, error) {
 		return out, joinErrors(errs)
 	}
 	for _, e := range errs {
-		out.problems = append(out.problems, Problem{Place: e.Place, Text: strings.TrimSuffix(e.Text+"; "+e.Hint, "; ")})
+		out.problems = append(out.problems, e.problem())
 	}
 	return out, nil
 }
@@ -89,7 +93,7 @@ func (d *dialect) server(src *source, p *pair) (e *entry, notes []string, err er
 	case checkName(p.key) != nil:
 		return nil, nil, errors.New(strings.TrimSuffix(checkName(p.key).Error()+"; "+cleanNameHint(p.key), "; "))
 	case p.value.kind != kindMap:
-		return nil, nil, fmt.Errorf("it must be a map, and is %s", p.value.kind)
+		return nil, nil, &nodeError{p.value, fmt.Sprintf("it must be a map, and is %s", p.value.kind)}
 	}
 	r.run()
 	r.remote()
@@ -120,24 +124,33 @@ func (r *foreign) note(format string, args ...any) {
 	r.notes = append(r.notes, fmt.Sprintf(format, args...))
 }
 
-func (r *foreign) fail(format string, args ...any) {
+func (r *foreign) fail(n *node, format string, args ...any) {
 	if r.err == nil {
-		r.err = fmt.Errorf(format, args...)
+		r.err = &nodeError{n, fmt.Sprintf(format, args...)}
 	}
 }
 
 func (r *foreign) say(key string) { r.e.said[key] = r.at }
 
-// text takes a scalar as the client would, with its variables rewritten.
+// text takes a text, with its variables rewritten.
 func (r *foreign) text(field string, n *node) string {
+	if n.kind != kindString {
+		r.fail(n, "%s must be a text, and is %s", field, n.kind)
+		return ""
+	}
+	return r.scalar(field, n)
+}
+
+// scalar takes a text, or a number or a truth value as the text that a process would get.
+func (r *foreign) scalar(field string, n *node) string {
 	switch n.kind {
 	case kindString, kindInt, kindFloat, kindBool:
 	default:
-		r.fail("%s must be a text, and is %s", field, n.kind)
+		r.fail(n, "%s must be a text, and is %s", field, n.kind)
 		return ""
 	}
 	if strings.ContainsRune(n.text, 0) {
-		r.fail("%s holds a zero character", field)
+		r.fail(n, "%s holds a zero character", field)
 	}
 	if r.d.variables == nil {
 		return n.text
@@ -152,12 +165,12 @@ func (r *foreign) text(field string, n *node) string {
 func (r *foreign) list(field string, n *node) (out []string) {
 	if n.kind != kindList {
 		if n.kind != kindNull {
-			r.fail("%s must be a list, and is %s", field, n.kind)
+			r.fail(n, "%s must be a list, and is %s", field, n.kind)
 		}
 		return nil
 	}
 	for i, item := range n.items {
-		out = append(out, r.text(fmt.Sprintf("%s[%d]", field, i), item))
+		out = append(out, r.scalar(fmt.Sprintf("%s[%d]", field, i), item))
 	}
 	return out
 }
@@ -165,20 +178,20 @@ func (r *foreign) list(field string, n *node) (out []string) {
 func (r *foreign) texts(field string, n *node, check func(string) error) map[string]string {
 	if n.kind != kindMap {
 		if n.kind != kindNull {
-			r.fail("%s must be a map, and is %s", field, n.kind)
+			r.fail(n, "%s must be a map, and is %s", field, n.kind)
 		}
 		return nil
 	}
 	out := map[string]string{}
 	for _, p := range n.pairs {
 		if err := check(p.key); err != nil {
-			r.fail("%s: %v", field, err)
+			r.fail(p.value, "%s: %v", field, err)
 			continue
 		}
 		if p.value.kind == kindNull {
 			continue
 		}
-		out[p.key] = r.text(field+"."+p.key, p.value)
+		out[p.key] = r.scalar(field+"."+p.key, p.value)
 	}
 	return out
 }
@@ -258,10 +271,12 @@ func (r *foreign) remote() {
 	}
 	for _, v := range e.Headers {
 		if err := checkHeaderText(v); err != nil {
-			r.fail("headers: %v", err)
+			r.fail(r.n, "headers: %v", err)
 		}
 	}
-	if v := r.n.first("type", "transport"); v != nil && v.kind == kindString {
+	if v := r.n.first("type", "transport"); v != nil && v.kind != kindNull && v.kind != kindString {
+		r.fail(v, "the type must be a text, and is %s", v.kind)
+	} else if v != nil && v.kind == kindString {
 		switch t := strings.ToLower(strings.ReplaceAll(v.text, "_", "-")); t {
 		case "local", "stdio":
 			e.Transport = Stdio
@@ -270,7 +285,7 @@ func (r *foreign) remote() {
 		case "sse":
 			e.Transport = SSE
 		default:
-			r.fail("the type %q is not known", v.text)
+			r.fail(v, "the type %q is not known", v.text)
 		}
 	}
 }
@@ -278,6 +293,11 @@ func (r *foreign) remote() {
 // rest reads the switches and names what is not taken over.
 func (r *foreign) rest() {
 	e := r.e
+	for _, key := range []string{"disabled", "enabled"} {
+		if v := r.n.child(key); v != nil && v.kind != kindBool && v.kind != kindNull {
+			r.fail(v, "%s must be true or false, and is %s", key, v.kind)
+		}
+	}
 	if v := r.n.child("disabled"); v != nil && v.kind == kindBool {
 		e.Disabled = v.text == "true"
 		r.say("disabled")

@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -83,7 +82,7 @@ func Import(name string, o *ImportOptions) ([]Imported, error) {
 
 // read reads one file of a client.
 func (c *client) read(name, path string, o *ImportOptions) ([]Imported, error) {
-	f, err := os.Open(path)
+	f, err := openFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

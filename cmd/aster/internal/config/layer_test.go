@@ -139,7 +139,7 @@ func TestProblems(t *testing.T) {
 		"aster.yaml:2:18: mcp.tools.deny: bad pattern", "mcp.servers.ghost has neither a command nor a url, and no other file declares it",
 		"mcp.daemon_idle has no effect in a project's file", "mcp.tools.allow b has no effect: " + w.path("home/.aster/aster.yaml") + ":2:",
 		`call it "bad-name"`, `server "both": there is both a command and a url`, `"web" is a server inside aster`,
-		"mcp.json: 1:16: this is no JSON", "the file is left out",
+		"mcp.json:1:16: this is no JSON", "the file is left out",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in:\n%s", want, got)

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -107,7 +108,17 @@ func (l *loader) json(path string, scope Scope) {
 	}
 	if err != nil {
 		text, _, _ := strings.Cut(err.Error(), "\n")
-		l.c.Problems = append(l.c.Problems, Problem{Place: Place{Scope: scope, File: path}, Text: strings.TrimPrefix(text, path+":") + "; the file is left out"})
+		p := Problem{Place: Place{Scope: scope, File: path}, Text: text}
+		var fault *FileError
+		var access *fs.PathError
+		switch {
+		case errors.As(err, &fault):
+			p = fault.problem()
+		case errors.As(err, &access):
+			p.Text = access.Err.Error()
+		}
+		p.Text += "; the file is left out"
+		l.c.Problems = append(l.c.Problems, p)
 	}
 }
 

@@ -262,7 +262,7 @@ func TestErrors(t *testing.T) {
 		{"empty origins in a rule", "mcp: {policy: {rules: [{allow: a, origins: []}]}}\n", "must hold at least 1"},
 		{"tab", "mcp:\n\tsearch_limit: 1\n", f + "2:1: a tab begins the line; indent with spaces"},
 		{"syntax", "mcp: [a\n", f + "1:6: "},
-		{"two documents", "mcp: {}\n---\nmcp: {}\n", "a second document"},
+		{"two documents", "mcp: {}\n---\nmcp: {}\n", "aster.yaml:2:1: a second document: the file may hold only one\n  2 | ---\n    | ^^^"},
 		{"unknown alias", "mcp: {tools: {deny: *x}}\n", "no anchor &x stands before this"},
 		{"tag", "mcp: !foo {}\n", "the tag !foo is not known; leave it out"},
 		{"control character", "mcp: {} # \x1b[31m\n", f + "1:11: a character that no text holds"},

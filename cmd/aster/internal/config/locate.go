@@ -116,10 +116,27 @@ func firstFile(dirs, names []string, not string) string {
 	return ""
 }
 
+// openFile opens a file that is there to be read to its end: to open a pipe, or to read a
+// terminal, would wait for whoever writes. The null device is an empty file.
+func openFile(path string) (*os.File, error) {
+	fi, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	null, nullErr := os.Stat(os.DevNull)
+	switch {
+	case fi.Mode().IsRegular(), nullErr == nil && os.SameFile(fi, null):
+		return os.Open(path)
+	case fi.IsDir():
+		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("it is a directory, not a file")}
+	}
+	return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("it is a pipe or a device, not a file")}
+}
+
 // readSource reads a file within the bound. found is false when there is none.
 func readSource(path string, scope Scope) (src *source, found bool, err error) {
 	src = &source{place: Place{Scope: scope, File: path}}
-	f, err := os.Open(path)
+	f, err := openFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return src, false, nil
 	}
@@ -127,9 +144,6 @@ func readSource(path string, scope Scope) (src *source, found bool, err error) {
 		return src, false, err
 	}
 	defer f.Close()
-	if fi, err := f.Stat(); err == nil && !fi.Mode().IsRegular() && fi.Mode()&fs.ModeCharDevice == 0 {
-		return src, false, &fs.PathError{Op: "read", Path: path, Err: errors.New("not a file")}
-	}
 	text, err := io.ReadAll(io.LimitReader(f, maxJSONBytes+1))
 	if err != nil {
 		return src, true, err

@@ -46,7 +46,11 @@ func parseYAML(src *source) (root *node, err error) {
 			continue
 		}
 		if root != nil {
-			c.fail(c.here(doc.Body), 1, "", "a second document: the file may hold only one")
+			at, width := c.here(doc.Body), 1
+			if doc.Start != nil && doc.Start.Position != nil { // the marker before it
+				at, width = mark{doc.Start.Position.Line, doc.Start.Position.Column}, len(doc.Start.Value)
+			}
+			c.fail(at, width, "", "a second document: the file may hold only one")
 			break
 		}
 		root = c.node(doc.Body, 0)
